@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Memory accesses of a thread: the first paper's latest-access algorithm, and
+ * the second paper's induced input on top of it (see core/stamp.h and
+ * core/sharing.h for how the words are read). Renumbering is here too, since
+ * it must keep what the words mean.
+ */
+#include "core/thread.h"
+
+/*
+ * Position of the deepest activation with a stamp <= s. Most cells were last
+ * touched by the direct caller, most others by the activation found last.
+ */
+static size_t owner_of(struct slope_thread *t, uint32_t s)
+{
+	const uint32_t *stamp = t->stamp;
+	size_t top = t->depth - 1, lo = 0, hi = top, h = t->hint;
+
+	if (top && stamp[top - 1] <= s)
+		return top - 1;
+	if (h < top && stamp[h] <= s && s < stamp[h + 1])
+		return h;
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (stamp[mid] <= s)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return t->hint = lo;
+}
+
+/* The last writer of a cell that the thread has not seen since; it sees it now. */
+static uint32_t new_to(struct slope_thread *t, uint64_t cell, bool pending)
+{
+	struct slope_session *s = t->session;
+	uint32_t writer = pending ? SLOPE_WRITER_KERNEL : SLOPE_WRITER_NONE;
+
+	if (!(s->config.metrics & 1u << SLOPE_METRIC_TRMS))
+		return SLOPE_WRITER_NONE;
+	if (s->shared)
+		writer = slope_sharing_join(s, t, cell);
+	if (writer == SLOPE_WRITER_NONE && s->range_count && slope_session_in_file(s, cell << s->config.cell_log2))
+		writer = SLOPE_WRITER_KERNEL;
+	return writer == t->id ? SLOPE_WRITER_NONE : writer;
+}
+
+static void count_induced(struct slope_frame *top, uint32_t writer)
+{
+	if (writer == SLOPE_WRITER_KERNEL)
+		top->external++;
+	else if (writer != SLOPE_WRITER_NONE)
+		top->thread++;
+}
+
+void slope_thread_read_stale(struct slope_thread *t, uint64_t cell, uint32_t *word)
+{
+	struct slope_frame *top = &t->frame[t->depth - 1];
+	uint32_t w = *word;
+
+	if (SLOPE_LIKELY(w - SLOPE_STAMP_FIRST < SLOPE_PENDING - SLOPE_STAMP_FIRST)) {
+		/* A first read for the top, but not for the activation that touched it last. */
+		top->rms++;
+		t->frame[owner_of(t, w)].rms--;
+		*word = t->top_stamp | (w & SLOPE_STAMP_OWN);
+		return;
+	}
+	bool pending = slope_stamp_pending(w);
+	uint32_t old = pending ? w - SLOPE_PENDING : 0;
+
+	count_induced(top, new_to(t, cell, pending));
+	if (old >= t->top_stamp) {
+		top->extra++;            /* new data in a cell that is not new */
+	} else {
+		top->rms++;
+		if (old) {
+			struct slope_frame *owner = &t->frame[owner_of(t, old)];
+
+			owner->rms--;
+			owner->extra++;  /* new to all of the stack */
+		}
+	}
+	*word = t->top_stamp;
+}
+
+void slope_thread_write_shared(struct slope_thread *t, uint64_t cell, uint32_t *word)
+{
+	uint32_t w = *word;
+
+	if (slope_stamp_pending(w) || !(w & SLOPE_STAMP_OWN))
+		slope_sharing_write(t->session, t, cell);
+	*word = t->top_stamp | SLOPE_STAMP_OWN;
+}
+
+void slope_thread_read(struct slope_thread *t, uint64_t address, uint64_t bytes)
+{
+	unsigned log2 = t->session->config.cell_log2;
+
+	if (!bytes)
+		return;
+	for (uint64_t cell = address >> log2, last = (address + bytes - 1) >> log2; cell <= last; cell++) {
+		uint32_t *word = slope_shadow_cell(&t->shadow, cell);
+
+		if (SLOPE_UNLIKELY(!word))
+			t->session->lost[SLOPE_LOST_CELLS]++;
+		else if (!slope_stamp_fresh(*word, t->top_stamp))
+			slope_thread_read_stale(t, cell, word);
+	}
+}
+
+void slope_thread_write(struct slope_thread *t, uint64_t address, uint64_t bytes)
+{
+	unsigned log2 = t->session->config.cell_log2;
+	bool shared = t->session->shared && t->session->config.metrics & 1u << SLOPE_METRIC_TRMS;
+
+	if (!bytes)
+		return;
+	for (uint64_t cell = address >> log2, last = (address + bytes - 1) >> log2; cell <= last; cell++) {
+		uint32_t *word = slope_shadow_cell(&t->shadow, cell);
+
+		if (SLOPE_UNLIKELY(!word))
+			t->session->lost[SLOPE_LOST_CELLS]++;
+		else if (shared)
+			slope_thread_write_shared(t, cell, word);
+		else
+			*word = t->top_stamp | SLOPE_STAMP_OWN;
+	}
+}
+
+/* The new stamp of the activations that have the same old stamp as `at`: by the deepest of them. */
+static uint32_t new_stamp(const struct slope_thread *t, size_t at)
+{
+	size_t lo = 0, hi = at;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->stamp[mid] < t->stamp[at])
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return (uint32_t)(SLOPE_STAMP_FIRST + SLOPE_STAMP_STEP * lo);
+}
+
+static void restamp(void *arg, uint32_t *words, size_t count)
+{
+	struct slope_thread *t = arg;
+	uint32_t top = t->stamp[t->depth - 1], new_top = new_stamp(t, t->depth - 1);
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t w = words[i], flag = slope_stamp_pending(w) ? SLOPE_PENDING : 0;
+		uint32_t s = w - flag;
+
+		if (s < SLOPE_STAMP_FIRST)
+			continue;
+		words[i] = flag + (s & SLOPE_STAMP_OWN) + (s >= top ? new_top : new_stamp(t, owner_of(t, s)));
+	}
+}
+
+void slope_thread_renumber(struct slope_thread *t)
+{
+	struct slope_session *s = t->session;
+
+	slope_shadow_each(&t->shadow, restamp, t);
+	if (s->each_window_word)
+		s->each_window_word(s->window_ctx, t, restamp, t);
+	uint32_t old = 0, fresh = 0;
+
+	for (size_t i = 0; i < t->depth; i++) {
+		if (t->stamp[i] != old)
+			fresh = (uint32_t)(SLOPE_STAMP_FIRST + SLOPE_STAMP_STEP * i);
+		old = t->stamp[i];
+		t->stamp[i] = fresh;
+	}
+	t->top_stamp = fresh;
+	t->clock = (uint32_t)(SLOPE_STAMP_FIRST + SLOPE_STAMP_STEP * t->depth);
+	s->renumberings++;
+}

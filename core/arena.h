@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Memory for everything small: blocks of zeroed bytes in power-of-two size
+ * classes, cut from host pages. Freed blocks are reused; pages go back to the
+ * host only when the arena ends.
+ */
+#ifndef SLOPE_CORE_ARENA_H
+#define SLOPE_CORE_ARENA_H
+
+#include "core/base.h"
+
+struct slope_arena {
+	const struct slope_host *host;
+	void *free_list[32];         /* by log2 of the block size */
+	unsigned char *bump, *bump_end;
+	void *chunks;                /* all pages, for slope_arena_fini */
+	size_t next_chunk_bytes;
+	uint64_t held_bytes;         /* what the host has given so far */
+};
+
+void slope_arena_init(struct slope_arena *arena, const struct slope_host *host);
+void slope_arena_fini(struct slope_arena *arena);
+
+/* Zeroed, 16-byte aligned. NULL when the host has no more; nothing changes then. */
+void *slope_arena_alloc(struct slope_arena *arena, size_t bytes);
+
+/* `bytes` is what slope_arena_alloc was asked for. NULL is fine. */
+void slope_arena_free(struct slope_arena *arena, void *p, size_t bytes);
+
+/*
+ * Makes room for `need` elements of `size` bytes in a growing array, at least
+ * doubling it. False when memory runs out; the array is then unchanged.
+ */
+bool slope_arena_grow(struct slope_arena *arena, void **array, size_t *capacity, size_t need, size_t size);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/points.h"
+
+#define SMALL_COUNT 8u           /* up to here a scan beats a hash */
+#define FIRST_FOLD_BITS 10u
+
+void slope_points_init(struct slope_points *points, struct slope_arena *arena, uint32_t units, uint32_t max)
+{
+	*points = (struct slope_points){
+		.arena = arena, .units = units, .max = max ? max : 1,
+		.stride = slope_point_bytes(units), .bits = SLOPE_POINTS_EXACT,
+	};
+}
+
+void slope_points_fini(struct slope_points *points)
+{
+	slope_arena_free(points->arena, points->rows, points->capacity * points->stride);
+	slope_arena_free(points->arena, points->slot, points->slots * sizeof *points->slot);
+	points->rows = NULL;
+	points->slot = NULL;
+	points->count = points->capacity = points->slots = points->last = 0;
+}
+
+uint64_t slope_points_edge(uint64_t n, uint32_t bits)
+{
+	if (bits >= 63 || n >> bits == 0)
+		return n;
+	unsigned top = 63u - (unsigned)__builtin_clzll(n);
+
+	return top <= bits ? n : n >> (top - bits) << (top - bits);
+}
+
+static size_t find_slot(const struct slope_points *points, uint64_t n)
+{
+	size_t i = slope_mix64(n) & (points->slots - 1);
+
+	while (points->slot[i] && slope_points_row(points, points->slot[i] - 1)->n != n)
+		i = (i + 1) & (points->slots - 1);
+	return i;
+}
+
+static bool rehash(struct slope_points *points, size_t slots)
+{
+	uint32_t *slot = slope_arena_alloc(points->arena, slots * sizeof *slot);
+
+	if (!slot)
+		return false;
+	slope_arena_free(points->arena, points->slot, points->slots * sizeof *slot);
+	points->slot = slot;
+	points->slots = slots;
+	for (size_t i = 0; i < points->count; i++)
+		slot[find_slot(points, slope_points_row(points, i)->n)] = (uint32_t)i + 1;
+	return true;
+}
+
+static struct slope_point *find_row(struct slope_points *points, uint64_t n)
+{
+	if (points->slot) {
+		uint32_t s = points->slot[find_slot(points, n)];
+
+		if (!s)
+			return NULL;
+		points->last = s - 1;
+		return slope_points_row(points, points->last);
+	}
+	for (size_t i = 0; i < points->count; i++)
+		if (slope_points_row(points, i)->n == n) {
+			points->last = i;
+			return slope_points_row(points, i);
+		}
+	return NULL;
+}
+
+static struct slope_point *append_row(struct slope_points *points, uint64_t n)
+{
+	void *rows = points->rows;
+
+	if (points->slot ? points->count * 2 >= points->slots : points->count >= SMALL_COUNT)
+		if (!rehash(points, points->slots ? points->slots * 2 : 4 * SMALL_COUNT))
+			return NULL;
+	if (!slope_arena_grow(points->arena, &rows, &points->capacity, points->count + 1, points->stride))
+		return NULL;
+	points->rows = rows;
+	points->last = points->count;
+	struct slope_point *row = slope_points_row(points, points->count++);
+
+	row->n = n;
+	for (uint32_t u = 0; u < points->units; u++)
+		row->cost[u].min = UINT64_MAX;
+	if (points->slot)
+		points->slot[find_slot(points, n)] = (uint32_t)points->count;
+	return row;
+}
+
+/*
+ * The row for size n, made on first use; NULL when memory runs out. A table
+ * that would pass its maximum becomes coarser first.
+ */
+static struct slope_point *row_for(struct slope_points *points, uint64_t n)
+{
+	for (;;) {
+		uint64_t edge = slope_points_edge(n, points->bits);
+		struct slope_point *row = find_row(points, edge);
+
+		if (row)
+			return row;
+		if (points->count < points->max || points->bits == 0)
+			return append_row(points, edge);
+		if (!slope_points_fold(points, points->bits == SLOPE_POINTS_EXACT ? FIRST_FOLD_BITS : points->bits - 1))
+			return NULL;
+	}
+}
+
+static void add_square(struct slope_stat *stat, uint64_t lo, uint64_t hi)
+{
+	stat->sq_lo += lo;
+	stat->sq_hi += hi + (stat->sq_lo < lo);
+}
+
+bool slope_points_add(struct slope_points *points, const struct slope_sample *sample)
+{
+	struct slope_point *row;
+
+	if (SLOPE_LIKELY(points->count && slope_points_row(points, points->last)->n == sample->n))
+		row = slope_points_row(points, points->last);
+	else
+		row = row_for(points, sample->n);
+	if (SLOPE_UNLIKELY(!row))
+		return false;
+	row->calls++;
+	row->rms += sample->rms;
+	row->thread += sample->thread;
+	row->external += sample->external;
+	for (uint32_t u = 0; u < points->units; u++) {
+		struct slope_stat *stat = &row->cost[u];
+		uint64_t c = sample->cost[u];
+		unsigned __int128 sq = (unsigned __int128)c * c;
+
+		if (c < stat->min)
+			stat->min = c;
+		if (c > stat->max)
+			stat->max = c;
+		stat->sum += c;
+		add_square(stat, (uint64_t)sq, (uint64_t)(sq >> 64));
+	}
+	return true;
+}
+
+bool slope_points_merge(struct slope_points *points, const struct slope_point *from)
+{
+	struct slope_point *row = row_for(points, from->n);
+
+	if (!row)
+		return false;
+	row->calls += from->calls;
+	row->rms += from->rms;
+	row->thread += from->thread;
+	row->external += from->external;
+	for (uint32_t u = 0; u < points->units; u++) {
+		struct slope_stat *to = &row->cost[u];
+		const struct slope_stat *add = &from->cost[u];
+
+		if (add->min < to->min)
+			to->min = add->min;
+		if (add->max > to->max)
+			to->max = add->max;
+		to->sum += add->sum;
+		add_square(to, add->sq_lo, add->sq_hi);
+	}
+	return true;
+}
+
+bool slope_points_fold(struct slope_points *points, uint32_t bits)
+{
+	if (bits >= points->bits)
+		return true;
+	struct slope_points folded;
+
+	slope_points_init(&folded, points->arena, points->units, UINT32_MAX);
+	folded.bits = bits;
+	for (size_t i = 0; i < points->count; i++)
+		if (!slope_points_merge(&folded, slope_points_row(points, i))) {
+			slope_points_fini(&folded);
+			return false;
+		}
+	folded.max = points->max;
+	slope_points_fini(points);
+	*points = folded;
+	return true;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Cost points: for each distinct input size n of a function, how often it was
+ * called with that size and what that cost (the tuples of the first paper).
+ *
+ * A table keeps every size apart until it holds `max` of them. Then it folds
+ * them into geometric bins: a size keeps its `bits` highest binary digits
+ * after the first, so a bin is at most 2^-bits of its size wide. `bits` is
+ * SLOPE_POINTS_EXACT while nothing is folded.
+ */
+#ifndef SLOPE_CORE_POINTS_H
+#define SLOPE_CORE_POINTS_H
+
+#include "core/arena.h"
+
+#define SLOPE_POINTS_EXACT 64u
+#define SLOPE_POINTS_MAX_DEFAULT 100000u
+
+/* Sums of squares take 128 bits: they must not wrap. */
+struct slope_stat {
+	uint64_t min, max, sum, sq_lo, sq_hi;
+};
+
+/* One row; `cost` has as many entries as the session has units. */
+struct slope_point {
+	uint64_t n;                  /* the size, or the lower edge of its bin */
+	uint64_t calls;
+	uint64_t rms;                /* sums over the calls of this row */
+	uint64_t thread;
+	uint64_t external;
+	struct slope_stat cost[];
+};
+
+struct slope_points {
+	struct slope_arena *arena;
+	unsigned char *rows;         /* `count` rows of `stride` bytes, in order of first use */
+	uint32_t *slot;              /* hash of n -> row + 1; NULL while the table is small */
+	size_t count, capacity, slots;
+	size_t last;                 /* the row used last */
+	uint32_t stride, units, max;
+	uint32_t bits;               /* SLOPE_POINTS_EXACT, or binary digits that a size keeps */
+};
+
+/* What one activation contributes to its row. */
+struct slope_sample {
+	uint64_t n, rms, thread, external;
+	const uint64_t *cost;        /* one per unit */
+};
+
+void slope_points_init(struct slope_points *points, struct slope_arena *arena, uint32_t units, uint32_t max);
+void slope_points_fini(struct slope_points *points);
+
+/* O(1). False when memory runs out; the activation is then not in the table. */
+bool slope_points_add(struct slope_points *points, const struct slope_sample *sample);
+
+/* The row at position i < count. */
+static inline struct slope_point *slope_points_row(const struct slope_points *points, size_t i)
+{
+	return (struct slope_point *)(points->rows + i * points->stride);
+}
+
+/* Bytes of a row with `units` cost units. */
+static inline uint32_t slope_point_bytes(uint32_t units)
+{
+	return (uint32_t)(sizeof(struct slope_point) + units * sizeof(struct slope_stat));
+}
+
+/* The lower edge of the bin that holds n when sizes keep `bits` digits. */
+uint64_t slope_points_edge(uint64_t n, uint32_t bits);
+
+/* Adds the row `from` (of any table with the same units) to its place here. */
+bool slope_points_merge(struct slope_points *points, const struct slope_point *from);
+
+/* Folds sizes to at most `bits` digits; nothing when they are as coarse already. */
+bool slope_points_fold(struct slope_points *points, uint32_t bits);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/session.h"
+#include "core/stamp.h"
+#include "core/thread.h"
+
+static bool add_function(struct slope_session *s, const struct slope_function *f)
+{
+	void *array = s->function;
+
+	if (!slope_arena_grow(&s->arena, &array, &s->function_capacity, s->function_count + 1, sizeof *f))
+		return false;
+	s->function = array;
+	s->function[s->function_count++] = *f;
+	return true;
+}
+
+static bool add_module(struct slope_session *s, const struct slope_module *m)
+{
+	void *array = s->module;
+
+	if (!slope_arena_grow(&s->arena, &array, &s->module_capacity, s->module_count + 1, sizeof *m))
+		return false;
+	s->module = array;
+	s->module[s->module_count++] = *m;
+	return true;
+}
+
+bool slope_session_init(struct slope_session *s, const struct slope_config *config, const struct slope_host *host)
+{
+	*s = (struct slope_session){ .config = *config, .host = host };
+	if (!s->config.max_points)
+		s->config.max_points = SLOPE_POINTS_MAX_DEFAULT;
+	if (!s->config.stamp_limit || s->config.stamp_limit > SLOPE_STAMP_LIMIT)
+		s->config.stamp_limit = SLOPE_STAMP_LIMIT;
+	SLOPE_ASSERT(s->config.units >= 1 && s->config.units <= SLOPE_UNITS_MAX && s->config.cell_log2 <= 6);
+	slope_arena_init(&s->arena, host);
+	slope_map_init(&s->function_by_place, &s->arena);
+	slope_sharing_init(&s->sharing, &s->arena, host);
+	void *threads = NULL;
+
+	if (!add_module(s, &(struct slope_module){ .path = "" }) ||
+	    !add_function(s, &(struct slope_function){ .name = "(thread)" }) ||
+	    !slope_arena_grow(&s->arena, &threads, &s->thread_capacity, 8, sizeof *s->thread)) {
+		slope_session_fini(s);
+		return false;
+	}
+	s->thread = threads;
+	s->thread_count = 1;
+	return true;
+}
+
+void slope_session_fini(struct slope_session *s)
+{
+	for (size_t i = 1; i < s->thread_count; i++)
+		slope_thread_discard(s->thread[i]);
+	slope_sharing_fini(&s->sharing);
+	slope_arena_fini(&s->arena);
+	s->thread_count = s->function_count = s->module_count = s->range_count = 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+static bool same_module(const struct slope_module *a, const struct slope_module *b)
+{
+	if (a->build_id_bytes != b->build_id_bytes || !same_text(a->path, b->path))
+		return false;
+	for (uint32_t i = 0; i < a->build_id_bytes; i++)
+		if (a->build_id[i] != b->build_id[i])
+			return false;
+	return true;
+}
+
+static const char *copy_text(struct slope_session *s, const char *text)
+{
+	size_t bytes = slope_length(text) + 1;
+	char *copy = slope_arena_alloc(&s->arena, bytes);
+
+	if (copy)
+		slope_copy(copy, text, bytes);
+	return copy;
+}
+
+uint32_t slope_session_module(struct slope_session *s, const struct slope_module *module)
+{
+	for (size_t i = s->module_count - 1; i > 0; i--)
+		if (same_module(&s->module[i], module))
+			return (uint32_t)i;
+	struct slope_module m = *module;
+
+	m.path = copy_text(s, module->path);
+	return m.path && add_module(s, &m) ? (uint32_t)s->module_count - 1 : SLOPE_MODULE_NONE;
+}
+
+uint32_t slope_session_function(struct slope_session *s, uint32_t module, uint64_t offset, uint32_t flags, const char *name)
+{
+	bool fresh;
+	uint64_t *id = slope_map_put(&s->function_by_place, (uint64_t)module << 48 ^ offset, &fresh);
+
+	if (!id)
+		return SLOPE_FN_NONE;
+	/* A key stands for two places only beyond 48 bits of offset. */
+	if (!fresh && s->function[*id].module == module && s->function[*id].offset == offset)
+		return (uint32_t)*id;
+	struct slope_function f = { .module = module, .flags = flags, .offset = offset };
+
+	f.name = name ? copy_text(s, name) : NULL;
+	if (!add_function(s, &f))
+		return SLOPE_FN_NONE;
+	*id = s->function_count - 1;
+	return (uint32_t)*id;
+}
+
+void slope_session_kernel_write(struct slope_session *s, uint64_t address, uint64_t bytes)
+{
+	if (!bytes || !(s->config.metrics & 1u << SLOPE_METRIC_TRMS))
+		return;
+	uint64_t last = (address + bytes - 1) >> s->config.cell_log2;
+
+	for (uint64_t cell = address >> s->config.cell_log2; cell <= last; cell++) {
+		slope_sharing_write(s, NULL, cell);
+		if (s->shared || s->thread_count < 2)
+			continue;
+		/* A lone thread does not ask the directory: its own word must say it. */
+		uint32_t *word = slope_shadow_cell(&s->thread[1]->shadow, cell);
+
+		if (word)
+			*word = slope_stamp_invalidate(*word);
+		else
+			s->lost[SLOPE_LOST_CELLS]++;
+	}
+}
+
+/* Position of the first range that ends after the address. */
+static size_t range_after(const struct slope_session *s, uint64_t address)
+{
+	size_t lo = 0, hi = s->range_count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->file_range[mid].end <= address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+bool slope_session_in_file(const struct slope_session *s, uint64_t address)
+{
+	size_t i = range_after(s, address);
+
+	return i < s->range_count && s->file_range[i].start <= address;
+}
+
+static void insert_range(struct slope_session *s, size_t at, struct slope_range range)
+{
+	void *array = s->file_range;
+
+	if (!slope_arena_grow(&s->arena, &array, &s->range_capacity, s->range_count + 1, sizeof range)) {
+		s->lost[SLOPE_LOST_CELLS]++;
+		return;
+	}
+	s->file_range = array;
+	for (size_t i = s->range_count++; i > at; i--)
+		s->file_range[i] = s->file_range[i - 1];
+	s->file_range[at] = range;
+}
+
+static void remove_range(struct slope_session *s, uint64_t start, uint64_t end)
+{
+	size_t i = range_after(s, start);
+
+	while (i < s->range_count && s->file_range[i].start < end) {
+		struct slope_range *r = &s->file_range[i];
+		struct slope_range tail = { end, r->end };
+		bool keep_head = r->start < start;
+
+		if (keep_head) {
+			r->end = start;
+			i++;
+			if (tail.start < tail.end)
+				insert_range(s, i, tail);
+		} else if (tail.start < tail.end) {
+			*r = tail;
+			return;
+		} else {
+			for (size_t k = i + 1; k < s->range_count; k++)
+				s->file_range[k - 1] = s->file_range[k];
+			s->range_count--;
+		}
+	}
+}
+
+void slope_session_map_file(struct slope_session *s, uint64_t address, uint64_t bytes)
+{
+	if (!bytes)
+		return;
+	remove_range(s, address, address + bytes);
+	insert_range(s, range_after(s, address), (struct slope_range){ address, address + bytes });
+}
+
+void slope_session_forget(struct slope_session *s, uint64_t address, uint64_t bytes)
+{
+	if (!bytes)
+		return;
+	uint64_t cell = address >> s->config.cell_log2;
+	uint64_t count = ((address + bytes - 1) >> s->config.cell_log2) - cell + 1;
+
+	remove_range(s, address, address + bytes);
+	slope_shadow_clear(&s->sharing.directory, cell, count);
+	for (size_t i = 1; i < s->thread_count; i++)
+		slope_shadow_clear(&s->thread[i]->shadow, cell, count);
+}
+
+static void move_words(struct slope_session *s, struct slope_shadow *shadow, uint64_t from, uint64_t to, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t *old = slope_shadow_peek(shadow, from + i);
+		uint32_t *place = old && *old ? slope_shadow_cell(shadow, to + i) : slope_shadow_peek(shadow, to + i);
+
+		if (place)
+			*place = old ? *old : 0;
+		else if (old && *old)
+			s->lost[SLOPE_LOST_CELLS]++;
+	}
+}
+
+void slope_session_move(struct slope_session *s, uint64_t from, uint64_t to, uint64_t bytes)
+{
+	unsigned log2 = s->config.cell_log2;
+	uint64_t count = (bytes + (UINT64_C(1) << log2) - 1) >> log2;
+
+	move_words(s, &s->sharing.directory, from >> log2, to >> log2, count);
+	for (size_t i = 1; i < s->thread_count; i++)
+		move_words(s, &s->thread[i]->shadow, from >> log2, to >> log2, count);
+}
+
+void slope_session_restart(struct slope_session *s, struct slope_thread *only, const uint64_t *cost)
+{
+	for (size_t i = 1; i < s->thread_count; i++)
+		if (s->thread[i] != only)
+			slope_thread_discard(s->thread[i]);
+	slope_thread_restart(only, cost);
+	for (int i = 0; i < SLOPE_LOST_COUNT; i++)
+		s->lost[i] = 0;
+	s->renumberings = 0;
+}

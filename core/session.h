@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One profiling session: what all threads of a process share. The source owns
+ * the struct, tells it of modules, functions and memory, and makes threads in
+ * it (core/thread.h). Nothing here is locked: a source whose threads run at
+ * once serializes these calls; only slope_session_kernel_write and
+ * slope_session_forget touch other threads' words.
+ */
+#ifndef SLOPE_CORE_SESSION_H
+#define SLOPE_CORE_SESSION_H
+
+#include "core/map.h"
+#include "core/sharing.h"
+
+/* Everything that can be lost, counted, stored in the profile, shown in every report. */
+#define SLOPE_LOST_LIST(X)                                                                  \
+	X(CALLS, "calls", "calls without a frame, for want of memory")                      \
+	X(CELLS, "cells", "memory accesses without a shadow cell, for want of memory")      \
+	X(POINTS, "points", "activations without a cost point, for want of memory")         \
+	X(THREADS, "threads", "threads that could not be followed, for want of memory")     \
+	X(EDGES, "edges", "calls without a caller-callee edge, for want of memory")         \
+	X(FUNCTIONS, "functions", "calls of functions that found no room in the table")
+
+enum slope_lost {
+#define X(id, name, text) SLOPE_LOST_##id,
+	SLOPE_LOST_LIST(X)
+#undef X
+	SLOPE_LOST_COUNT
+};
+
+/* By which input size points are kept. */
+#define SLOPE_METRIC_TRMS 0u
+#define SLOPE_METRIC_RMS 1u
+#define SLOPE_METRICS 2u
+
+struct slope_config {
+	uint32_t cell_log2;          /* 0..6: cells of 1..64 bytes */
+	uint32_t units;              /* cost units, 1..SLOPE_UNITS_MAX */
+	uint32_t metrics;            /* bit set of 1 << SLOPE_METRIC_* */
+	uint32_t max_points;         /* per table, before it folds; 0 for the default */
+	uint32_t stamp_limit;        /* renumber when the clock gets here; 0 for the default */
+	bool toggled;                /* collect only inside functions with SLOPE_FN_TOGGLE */
+};
+
+struct slope_module {
+	const char *path;
+	uint8_t build_id[32];
+	uint32_t build_id_bytes;     /* 0: has none */
+	uint64_t start, bytes;       /* where it was seen first */
+};
+
+#define SLOPE_FN_FOLDED 1u       /* part of its caller: --skip, or not in --only */
+#define SLOPE_FN_TOGGLE 2u       /* threads collect while one of these is active */
+
+struct slope_function {
+	uint32_t module, flags;
+	uint64_t offset;             /* as in the module's own address space (ELF) */
+	const char *name;            /* what the source knows, or NULL */
+};
+
+/* Function 0 stands for a thread itself: the caller of its first function. */
+#define SLOPE_FN_ROOT 0u
+#define SLOPE_FN_NONE UINT32_MAX
+/* Module 0 stands for code in no file. */
+#define SLOPE_MODULE_NONE 0u
+
+/* An address range that is a file's contents: first reads there are external input. */
+struct slope_range {
+	uint64_t start, end;
+};
+
+struct slope_session {
+	struct slope_config config;
+	const struct slope_host *host;
+	struct slope_arena arena;
+
+	struct slope_module *module;
+	size_t module_count, module_capacity;
+
+	struct slope_function *function;
+	size_t function_count, function_capacity;
+	struct slope_map function_by_place;
+
+	struct slope_thread **thread;   /* by id; [0] is unused, ended ones stay for their tables */
+	size_t thread_count, thread_capacity;
+	bool shared;                    /* a second thread has existed */
+
+	struct slope_sharing sharing;
+	struct slope_range *file_range; /* sorted, disjoint */
+	size_t range_count, range_capacity;
+
+	/*
+	 * For a source whose threads have shadow windows: calls `visit` with every
+	 * touched word of t's window. Set after slope_session_init; NULL: no windows.
+	 */
+	void (*each_window_word)(void *ctx, struct slope_thread *t,
+				 void (*visit)(void *arg, uint32_t *words, size_t count), void *arg);
+	void *window_ctx;
+
+	uint64_t lost[SLOPE_LOST_COUNT];
+	uint64_t renumberings;
+};
+
+/* False when memory runs out at once. The host must outlive the session. */
+bool slope_session_init(struct slope_session *s, const struct slope_config *config, const struct slope_host *host);
+
+/* Gives everything back, threads included. */
+void slope_session_fini(struct slope_session *s);
+
+/* A module's number, known already by (path, build id) or new. Copies. SLOPE_MODULE_NONE when memory runs out. */
+uint32_t slope_session_module(struct slope_session *s, const struct slope_module *module);
+
+/*
+ * A function's number by its place; `flags` and `name` (copied, may be NULL)
+ * count on first use. SLOPE_FN_NONE when memory runs out. O(1).
+ */
+uint32_t slope_session_function(struct slope_session *s, uint32_t module, uint64_t offset, uint32_t flags, const char *name);
+
+/* The kernel has put new data into memory. O(cells). */
+void slope_session_kernel_write(struct slope_session *s, uint64_t address, uint64_t bytes);
+
+/* The range is now a file's contents (mmap), nobody has touched it yet. */
+void slope_session_map_file(struct slope_session *s, uint64_t address, uint64_t bytes);
+
+/* The range is gone or new: all forget its cells. Windows are the source's to clear. */
+void slope_session_forget(struct slope_session *s, uint64_t address, uint64_t bytes);
+
+/* The range's contents now live elsewhere (mremap), with all that is known of them. O(cells). */
+void slope_session_move(struct slope_session *s, uint64_t from, uint64_t to, uint64_t bytes);
+
+/* Is the address in a file's range? O(log ranges). */
+bool slope_session_in_file(const struct slope_session *s, uint64_t address);
+
+/*
+ * Empties all tables but keeps the stack and shadow of the one thread that
+ * goes on, at these costs: the child of a fork starts its own profile here.
+ * Pending activations count their costs from now on.
+ */
+void slope_session_restart(struct slope_session *s, struct slope_thread *only, const uint64_t *cost);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Who wrote a cell last, and who may have seen that. From this the induced
+ * input of the second paper follows without a clock that all threads share: a
+ * write makes the words of everyone who has seen the cell pending (as a cache
+ * directory does); a thread that reads a pending word, or a cell it never
+ * touched but somebody else wrote, gets new input and joins.
+ *
+ * One 32-bit word per cell, all zero as long as only the first thread and
+ * nobody else touches the cell; the first thread is always taken as one that
+ * may have seen it. Sets of threads are interned; a set that would grow past
+ * SLOPE_SHARERS_MAX means "all threads". The words of the threads themselves
+ * say who has really seen the last write; the directory may name too many,
+ * never too few.
+ */
+#ifndef SLOPE_CORE_SHARING_H
+#define SLOPE_CORE_SHARING_H
+
+#include "core/map.h"
+#include "core/shadow.h"
+
+#define SLOPE_SHARERS_MAX 16u
+
+/* Writers besides thread ids. */
+#define SLOPE_WRITER_NONE 0u
+#define SLOPE_WRITER_KERNEL UINT32_MAX
+
+struct slope_session;
+struct slope_thread;
+
+struct slope_sharer_set {
+	uint32_t writer;
+	uint32_t count;              /* SLOPE_SHARERS_MAX + 1 means all threads */
+	uint32_t id[SLOPE_SHARERS_MAX];
+};
+
+struct slope_sharing {
+	struct slope_shadow directory;
+	struct slope_arena *arena;
+	struct slope_sharer_set *set;
+	size_t set_count, set_capacity;
+	struct slope_map set_by_step;   /* (word, joining thread) -> set */
+};
+
+void slope_sharing_init(struct slope_sharing *sharing, struct slope_arena *arena, const struct slope_host *host);
+void slope_sharing_fini(struct slope_sharing *sharing);
+
+/* Thread t looks at a cell that it has not seen since its last write; returns the last writer. */
+uint32_t slope_sharing_join(struct slope_session *s, struct slope_thread *t, uint64_t cell);
+
+/*
+ * A write by thread t (NULL: the kernel): the words of all others that have
+ * seen the cell become pending. t's own word is not touched.
+ */
+void slope_sharing_write(struct slope_session *s, struct slope_thread *t, uint64_t cell);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/thread.h"
+
+#define RECORD_PAGE (1u << SLOPE_RECORD_PAGE_LOG2)
+#define FRAMES_FIRST 1024u
+
+/* Makes room for twice as many frames. False when memory runs out; nothing changes then. */
+static bool grow_stack(struct slope_thread *t)
+{
+	const struct slope_host *host = t->session->host;
+	size_t capacity = t->capacity ? t->capacity * 2 : FRAMES_FIRST;
+	struct slope_frame *frame = host->pages(host->ctx, slope_page_round(capacity * sizeof *frame));
+	uint32_t *stamp = host->pages(host->ctx, slope_page_round(capacity * sizeof *stamp));
+
+	if (!frame || !stamp) {
+		if (frame)
+			host->release(host->ctx, frame, slope_page_round(capacity * sizeof *frame));
+		if (stamp)
+			host->release(host->ctx, stamp, slope_page_round(capacity * sizeof *stamp));
+		return false;
+	}
+	for (size_t i = 0; i < t->depth; i++) {
+		frame[i] = t->frame[i];
+		stamp[i] = t->stamp[i];
+	}
+	if (t->capacity) {
+		host->release(host->ctx, t->frame, slope_page_round(t->capacity * sizeof *frame));
+		host->release(host->ctx, t->stamp, slope_page_round(t->capacity * sizeof *stamp));
+	}
+	t->frame = frame;
+	t->stamp = stamp;
+	t->capacity = capacity;
+	return true;
+}
+
+static void release_stack(struct slope_thread *t)
+{
+	const struct slope_host *host = t->session->host;
+
+	if (t->capacity) {
+		host->release(host->ctx, t->frame, slope_page_round(t->capacity * sizeof *t->frame));
+		host->release(host->ctx, t->stamp, slope_page_round(t->capacity * sizeof *t->stamp));
+	}
+	t->frame = NULL;
+	t->stamp = NULL;
+	t->capacity = t->depth = 0;
+}
+
+/* The function's record, made on first use; NULL when memory runs out. */
+static struct slope_record *record_for(struct slope_thread *t, uint32_t fn)
+{
+	struct slope_record *r = slope_thread_record(t, fn);
+	struct slope_arena *arena = &t->session->arena;
+	size_t page = fn >> SLOPE_RECORD_PAGE_LOG2;
+	void *pages = t->record;
+
+	if (SLOPE_LIKELY(r != NULL))
+		return r;
+	if (!slope_arena_grow(arena, &pages, &t->record_pages, page + 1, sizeof *t->record))
+		return NULL;
+	t->record = pages;
+	if (!t->record[page])
+		t->record[page] = slope_arena_alloc(arena, RECORD_PAGE * sizeof *t->record[page]);
+	if (!t->record[page])
+		return NULL;
+	r = slope_arena_alloc(arena, sizeof *r);
+	if (!r)
+		return NULL;
+	r->fn = fn;
+	for (unsigned m = 0; m < SLOPE_METRICS; m++)
+		slope_points_init(&r->points[m], arena, t->session->config.units, t->session->config.max_points);
+	t->record[page][fn & (RECORD_PAGE - 1)] = r;
+	return r;
+}
+
+struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, uint64_t os_id, const uint64_t *cost)
+{
+	void *threads = s->thread;
+	struct slope_thread *t = slope_arena_alloc(&s->arena, sizeof *t);
+
+	if (!t || !slope_arena_grow(&s->arena, &threads, &s->thread_capacity, s->thread_count + 1, sizeof t)) {
+		s->lost[SLOPE_LOST_THREADS]++;
+		slope_arena_free(&s->arena, t, sizeof *t);
+		return NULL;
+	}
+	s->thread = threads;
+	t->session = s;
+	t->id = (uint32_t)s->thread_count;
+	t->parent = parent;
+	t->os_id = os_id;
+	t->collecting = true;
+	slope_shadow_init(&t->shadow, s->host);
+	slope_thread_enter(t, SLOPE_FN_ROOT, UINT64_MAX, SLOPE_FRAME_BASE, cost);
+	if (!t->depth) {
+		s->lost[SLOPE_LOST_THREADS]++;
+		release_stack(t);
+		slope_arena_free(&s->arena, t, sizeof *t);
+		return NULL;
+	}
+	s->thread[s->thread_count++] = t;
+	s->shared = s->thread_count > 2;
+	return t;
+}
+
+void slope_thread_end(struct slope_thread *t, const uint64_t *cost)
+{
+	if (t->ended)
+		return;
+	slope_thread_cut(t, 0, cost);
+	t->ended = true;
+	release_stack(t);
+	/* The first thread's words tell who wrote what before there were others. */
+	if (t->id != 1)
+		slope_shadow_fini(&t->shadow);
+}
+
+void slope_thread_discard(struct slope_thread *t)
+{
+	t->ended = true;
+	release_stack(t);
+	slope_shadow_fini(&t->shadow);
+	t->record = NULL;
+	t->record_pages = 0;
+	t->calls = t->max_depth = 0;
+}
+
+static void empty_record(struct slope_record *r, struct slope_arena *arena, const struct slope_config *config)
+{
+	struct slope_record fresh = { .fn = r->fn, .active = r->active };
+
+	for (unsigned m = 0; m < SLOPE_METRICS; m++) {
+		slope_points_fini(&r->points[m]);
+		slope_points_init(&fresh.points[m], arena, config->units, config->max_points);
+	}
+	*r = fresh;
+}
+
+void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
+{
+	for (size_t page = 0; page < t->record_pages; page++)
+		for (size_t i = 0; t->record[page] && i < RECORD_PAGE; i++)
+			if (t->record[page][i])
+				empty_record(t->record[page][i], &t->session->arena, &t->session->config);
+	for (size_t i = 0; i < t->depth; i++)
+		for (uint32_t u = 0; u < t->session->config.units; u++) {
+			t->frame[i].entry[u] = cost[u];
+			t->frame[i].child[u] = 0;
+		}
+	t->calls = 0;
+	t->max_depth = t->depth;
+}
+
+/* Folded frames share their caller's stamp: nothing is new to them. */
+static void next_stamp(struct slope_thread *t, uint32_t flags)
+{
+	uint64_t limit = t->session->config.stamp_limit;
+
+	if (flags & SLOPE_FRAME_FOLDED && t->depth)
+		return;
+	if (SLOPE_UNLIKELY(t->clock + SLOPE_STAMP_STEP >= limit && t->clock >= 4 * t->depth + 16))
+		slope_thread_renumber(t);
+	t->clock = t->depth ? t->clock + SLOPE_STAMP_STEP : SLOPE_STAMP_FIRST;
+	t->top_stamp = t->clock;
+}
+
+void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
+{
+	struct slope_session *s = t->session;
+	struct slope_record *record = NULL;
+
+	if (SLOPE_UNLIKELY(t->depth == t->capacity) && !grow_stack(t)) {
+		s->lost[SLOPE_LOST_CALLS]++;
+		return;
+	}
+	if (SLOPE_UNLIKELY(s->function[fn].flags & SLOPE_FN_TOGGLE))
+		t->toggles++;
+	if (SLOPE_UNLIKELY((!slope_thread_collecting(t) && t->depth) || s->function[fn].flags & SLOPE_FN_FOLDED))
+		flags |= SLOPE_FRAME_FOLDED;
+	else if (SLOPE_UNLIKELY(!(record = record_for(t, fn)))) {
+		s->lost[SLOPE_LOST_CALLS]++;
+		flags |= SLOPE_FRAME_FOLDED;
+	}
+	next_stamp(t, flags);
+	struct slope_frame *f = &t->frame[t->depth];
+
+	t->stamp[t->depth++] = t->top_stamp;
+	f->record = record;
+	f->fn = fn;
+	f->flags = flags;
+	f->sp = sp;
+	f->rms = f->extra = 0;
+	f->thread = f->external = 0;
+	for (uint32_t u = 0; u < s->config.units; u++) {
+		f->entry[u] = cost[u];
+		f->child[u] = 0;
+	}
+	if (record)
+		record->active++;
+	t->calls++;
+	if (t->depth > t->max_depth)
+		t->max_depth = t->depth;
+}
+
+/* The edge caller -> record, moved to the front; NULL when memory runs out. */
+static struct slope_edge *edge_from(struct slope_thread *t, struct slope_record *r, uint32_t caller)
+{
+	struct slope_edge **at = &r->edges, *e;
+
+	while (*at && (*at)->caller != caller)
+		at = &(*at)->next;
+	e = *at;
+	if (e)
+		*at = e->next;
+	else if (!(e = slope_arena_alloc(&t->session->arena, sizeof *e)))
+		return NULL;
+	e->caller = caller;
+	e->next = r->edges;
+	r->edges = e;
+	return e;
+}
+
+static void count_edge(struct slope_thread *t, struct slope_record *r, size_t below, const uint64_t *cost)
+{
+	struct slope_edge *e = r->edges;
+
+	while (below > 0 && t->frame[below].flags & SLOPE_FRAME_FOLDED)
+		below--;
+	uint32_t caller = t->frame[below].fn;
+
+	if (SLOPE_UNLIKELY(!e || e->caller != caller) && !(e = edge_from(t, r, caller))) {
+		t->session->lost[SLOPE_LOST_EDGES]++;
+		return;
+	}
+	e->calls++;
+	if (!r->active)
+		for (uint32_t u = 0; u < t->session->config.units; u++)
+			e->cost[u] += cost[u];
+}
+
+/* A finished activation goes into its function's tables. */
+static void collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *cost)
+{
+	const struct slope_config *config = &t->session->config;
+	struct slope_record *r = f->record;
+	uint64_t rms = (uint64_t)f->rms, trms = (uint64_t)(f->rms + f->extra);
+	struct slope_sample sample = { .n = trms, .rms = rms, .thread = f->thread, .external = f->external, .cost = cost };
+
+	r->calls++;
+	r->active--;
+	for (uint32_t u = 0; u < config->units; u++) {
+		if (!r->active)
+			r->total[u] += cost[u];
+		r->self[u] += cost[u] - f->child[u];
+	}
+	r->rms += rms;
+	r->trms += trms;
+	r->thread += f->thread;
+	r->external += f->external;
+	if (config->metrics & 1u << SLOPE_METRIC_TRMS && !slope_points_add(&r->points[SLOPE_METRIC_TRMS], &sample))
+		t->session->lost[SLOPE_LOST_POINTS]++;
+	sample.n = rms;
+	if (config->metrics & 1u << SLOPE_METRIC_RMS && !slope_points_add(&r->points[SLOPE_METRIC_RMS], &sample))
+		t->session->lost[SLOPE_LOST_POINTS]++;
+}
+
+void slope_thread_leave(struct slope_thread *t, const uint64_t *cost)
+{
+	struct slope_frame *f = &t->frame[--t->depth];
+	struct slope_frame *below = t->depth ? f - 1 : NULL;
+	uint64_t spent[SLOPE_UNITS_MAX];
+
+	if (SLOPE_UNLIKELY(t->session->function[f->fn].flags & SLOPE_FN_TOGGLE))
+		t->toggles--;
+	for (uint32_t u = 0; u < t->session->config.units; u++) {
+		spent[u] = cost[u] - f->entry[u];
+		if (below)
+			below->child[u] += f->record ? spent[u] : f->child[u];
+	}
+	if (f->record) {
+		collect(t, f, spent);
+		if (below)
+			count_edge(t, f->record, t->depth - 1, spent);
+	}
+	if (!below)
+		return;
+	below->rms += f->rms;
+	below->extra += f->extra;
+	below->thread += f->thread;
+	below->external += f->external;
+	t->top_stamp = t->stamp[t->depth - 1];
+}
+
+size_t slope_thread_unwind(struct slope_thread *t, uint64_t sp, const uint64_t *cost)
+{
+	size_t ended = 0;
+
+	while (t->depth > 1) {
+		const struct slope_frame *top = &t->frame[t->depth - 1];
+		bool base = top->flags & SLOPE_FRAME_BASE;
+
+		if (top->sp > sp)
+			break;
+		slope_thread_leave(t, cost);
+		ended++;
+		if (base)
+			break;
+	}
+	return ended;
+}
+
+void slope_thread_cut(struct slope_thread *t, size_t depth, const uint64_t *cost)
+{
+	while (t->depth > depth)
+		slope_thread_leave(t, cost);
+}
+
+void slope_thread_collect(struct slope_thread *t, bool on)
+{
+	t->collecting = on;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One thread of the program (or one coroutine: whatever has a stack of its
+ * own): shadow stack, shadow memory, tables. The source reports calls, returns
+ * and memory accesses; each activation's input size and cost end up in the
+ * tables when it returns.
+ *
+ * Stack pointers grow downwards. A frame's `sp` is the address of its return
+ * address; a source without stack pointers invents falling numbers.
+ *
+ * Costs are the thread's running totals, one per unit, never falling.
+ */
+#ifndef SLOPE_CORE_THREAD_H
+#define SLOPE_CORE_THREAD_H
+
+#include "core/points.h"
+#include "core/session.h"
+#include "core/stamp.h"
+
+struct slope_edge {
+	struct slope_edge *next;     /* of the same callee */
+	uint32_t caller;
+	uint64_t calls;
+	uint64_t cost[SLOPE_UNITS_MAX];  /* inclusive, outermost activations of the callee */
+};
+
+/* One function in one thread. */
+struct slope_record {
+	uint32_t fn;
+	uint32_t active;             /* activations on the stack now */
+	uint64_t calls;
+	uint64_t total[SLOPE_UNITS_MAX];  /* inclusive, outermost activations only */
+	uint64_t self[SLOPE_UNITS_MAX];
+	uint64_t rms, trms, thread, external;  /* sums over all activations */
+	struct slope_points points[SLOPE_METRICS];
+	struct slope_edge *edges;    /* the caller used last comes first */
+};
+
+#define SLOPE_FRAME_FOLDED 1u    /* counts as part of its caller: skipped, or begun while collecting was off */
+#define SLOPE_FRAME_BASE 2u      /* first frame on another stack (signal handler): sp below is another world */
+
+struct slope_frame {
+	struct slope_record *record;
+	uint32_t fn, flags;
+	uint64_t sp;
+	/* Partial sums: an activation's value is the sum from its frame to the top. */
+	int64_t rms;                 /* first reads */
+	int64_t extra;               /* trms - rms */
+	uint64_t thread, external;   /* induced reads */
+	uint64_t entry[SLOPE_UNITS_MAX];
+	uint64_t child[SLOPE_UNITS_MAX];
+};
+
+#define SLOPE_RECORD_PAGE_LOG2 9u
+
+struct slope_thread {
+	struct slope_session *session;
+	uint32_t id;                 /* 1 is the first thread; never reused */
+	uint32_t parent;             /* id of the creator, 0 if none */
+	uint64_t os_id;              /* what the system calls it */
+	char name[32];
+	bool ended, collecting;
+	uint32_t toggles;            /* activations of SLOPE_FN_TOGGLE functions on the stack */
+
+	/* The topmost activation's stamp; sources keep a copy in translated code. */
+	uint32_t top_stamp;
+	uint32_t clock;
+	size_t depth, capacity, hint;
+	struct slope_frame *frame;
+	uint32_t *stamp;             /* of each frame, apart: searched often */
+
+	struct slope_shadow shadow;
+	struct slope_record ***record;   /* pages of pointers, by function */
+	size_t record_pages;
+	uint64_t calls, max_depth;
+};
+
+/* A new thread with its root frame. NULL when memory runs out (counted as lost). */
+struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, uint64_t os_id, const uint64_t *cost);
+
+/* All frames return, the shadow goes back to the host; the tables stay for the profile. */
+void slope_thread_end(struct slope_thread *t, const uint64_t *cost);
+
+/* Forgets a thread with all its tables; the struct stays as an ended thread without a past. */
+void slope_thread_discard(struct slope_thread *t);
+
+/* Empties the tables; activations on the stack count their costs from now on. */
+void slope_thread_restart(struct slope_thread *t, const uint64_t *cost);
+
+/* A function begins. O(1). */
+void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost);
+
+/* The topmost activation ends; never the root. O(1). */
+void slope_thread_leave(struct slope_thread *t, const uint64_t *cost);
+
+/* Ends every activation whose sp is at or below `sp`, up to and with the next SLOPE_FRAME_BASE. How many. */
+size_t slope_thread_unwind(struct slope_thread *t, uint64_t sp, const uint64_t *cost);
+
+/* Ends activations until `depth` are left, whatever their stack. */
+void slope_thread_cut(struct slope_thread *t, size_t depth, const uint64_t *cost);
+
+/* Memory accesses of any size. O(cells) but for the rare search of an ancestor, O(log depth). */
+void slope_thread_read(struct slope_thread *t, uint64_t address, uint64_t bytes);
+void slope_thread_write(struct slope_thread *t, uint64_t address, uint64_t bytes);
+
+/* For inlined checks: a word that is not fresh is read; a word is written that is not the thread's own. */
+void slope_thread_read_stale(struct slope_thread *t, uint64_t cell, uint32_t *word);
+void slope_thread_write_shared(struct slope_thread *t, uint64_t cell, uint32_t *word);
+
+/*
+ * Switches collecting; activations that begin while it is off are folded into
+ * their callers. A source lets the costs stand still meanwhile.
+ */
+void slope_thread_collect(struct slope_thread *t, bool on);
+
+static inline bool slope_thread_collecting(const struct slope_thread *t)
+{
+	return t->collecting && (t->toggles || !t->session->config.toggled);
+}
+
+/* The function's record in this thread, or NULL if it never ran here. */
+static inline struct slope_record *slope_thread_record(const struct slope_thread *t, uint32_t fn)
+{
+	size_t page = fn >> SLOPE_RECORD_PAGE_LOG2;
+
+	if (page >= t->record_pages || !t->record[page])
+		return NULL;
+	return t->record[page][fn & ((1u << SLOPE_RECORD_PAGE_LOG2) - 1)];
+}
+
+/*
+ * Gives activations the smallest stamps that keep every order, and all cells
+ * with them. The source visits the words of its window itself: see
+ * slope_session.each_window_word. O(cells touched * log depth).
+ */
+void slope_thread_renumber(struct slope_thread *t);
+
+#endif

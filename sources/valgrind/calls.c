@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Calls and returns as translated code reports them.
+ *
+ * A call is reported where it is made, with the stack pointer after the return
+ * address has been pushed: that address is the frame's `sp` and tells, from
+ * then on, whether the frame is alive. A return is reported with the address
+ * that it pops; it ends all frames at or below it. A jump that arrives at a
+ * function's first instruction while another function is on top is a tail
+ * call: it gets a frame with the same `sp` as its caller's, and both end with
+ * one return. Jumps out of stubs of the linkage table count the same way, so a
+ * call through such a stub is a call of the function itself.
+ *
+ * What it gets wrong: a function that jumps to its own first instruction looks
+ * like a loop (it is one to the machine). In code without symbols, tail calls
+ * are part of their caller. A chain of more than TAIL_RUN_MAX tail calls at
+ * one stack pointer replaces its last frame instead of growing.
+ */
+#include "tool.h"
+
+#define TAIL_RUN_MAX 256u
+
+static void enter(struct fiber *f, UInt fn, Addr sp, UInt flags)
+{
+	if (UNLIKELY(fn >= TOOL_FN_STUB)) {
+		tool.session.lost[SLOPE_LOST_FUNCTIONS]++;
+		return;
+	}
+	slope_thread_enter(f->core, fn, sp, flags, f->cost);
+}
+
+static Addr top_sp(const struct fiber *f)
+{
+	return f->core->frame[f->core->depth - 1].sp;
+}
+
+VG_REGPARM(3) void tool_call(void *guest_state, UWord fn, Addr sp)
+{
+	struct fiber *f = tool.fiber;
+	struct slots *slots = slots_of(guest_state);
+
+	tool_take_costs(f, slots);
+	/* Frames at or below were left without a return that we saw. */
+	if (UNLIKELY(top_sp(f) <= sp))
+		slope_thread_unwind(f->core, sp, f->cost);
+	enter(f, (UInt)fn, sp, 0);
+	tool_fill_slots(f, slots);
+}
+
+VG_REGPARM(3) void tool_call_address(void *guest_state, Addr target, Addr sp)
+{
+	UInt fn = tool_function_at(target);
+
+	if (fn != TOOL_FN_STUB)
+		tool_call(guest_state, fn, sp);
+}
+
+/* How many frames on top have this stack pointer, TAIL_RUN_MAX at most. */
+static UInt tail_run(const struct fiber *f, Addr sp)
+{
+	UInt run = 0;
+
+	while (run < TAIL_RUN_MAX && run + 1 < f->core->depth && f->core->frame[f->core->depth - 1 - run].sp == sp)
+		run++;
+	return run;
+}
+
+VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp)
+{
+	struct fiber *f = tool.fiber;
+	struct slots *slots = slots_of(guest_state);
+
+	tool_take_costs(f, slots);
+	if (top_sp(f) < sp)
+		slope_thread_unwind(f->core, sp - 1, f->cost);
+	if (top_sp(f) == sp && ++f->tail_run >= TAIL_RUN_MAX) {
+		f->tail_run = tail_run(f, sp);
+		if (f->tail_run >= TAIL_RUN_MAX)
+			slope_thread_leave(f->core, f->cost);
+	}
+	enter(f, (UInt)fn, sp, 0);
+	tool_fill_slots(f, slots);
+}
+
+VG_REGPARM(3) void tool_jump_address(void *guest_state, Addr target, Addr sp)
+{
+	UInt fn = tool_function_at(target);
+
+	if (fn != TOOL_FN_STUB)
+		tool_jump(guest_state, fn, sp);
+}
+
+VG_REGPARM(2) void tool_return(void *guest_state, Addr sp)
+{
+	struct fiber *f = tool.fiber;
+	struct slots *slots = slots_of(guest_state);
+
+	if (UNLIKELY(slots->top_sp > sp))
+		return;                  /* a return used as a jump */
+	tool_take_costs(f, slots);
+	slope_thread_unwind(f->core, sp, f->cost);
+	tool_fill_slots(f, slots);
+}
+
+void tool_before_signal(ThreadId tid, Int signal, Bool alt_stack)
+{
+	tool.thread[tid].handler_due = True;
+	tool.thread[tid].handler_on_altstack = alt_stack;
+}
+
+void tool_begin_handler(ThreadId tid)
+{
+	struct tool_thread *t = &tool.thread[tid];
+	struct fiber *f = t->fiber;
+
+	t->handler_due = False;
+	/* Handlers that were left by a jump never came to tool_after_signal. */
+	while (t->signal_depth_count && t->signal_depth[t->signal_depth_count - 1] > f->core->depth)
+		t->signal_depth_count--;
+	if (t->signal_depth_count == SIGNAL_DEPTHS) {
+		for (UInt i = 1; i < SIGNAL_DEPTHS; i++) {
+			t->signal_depth[i - 1] = t->signal_depth[i];
+			t->signal_alt[i - 1] = t->signal_alt[i];
+		}
+		t->signal_depth_count--;
+	}
+	t->signal_alt[t->signal_depth_count] = t->handler_on_altstack;
+	t->signal_depth[t->signal_depth_count++] = f->core->depth;
+	enter(f, tool_function_at(VG_(get_IP)(tid)), VG_(get_SP)(tid), SLOPE_FRAME_BASE);
+}
+
+void tool_after_signal(ThreadId tid, Int signal)
+{
+	struct tool_thread *t = &tool.thread[tid];
+
+	if (t->handler_due || !t->signal_depth_count) {
+		t->handler_due = False;
+		return;
+	}
+	ULong depth = t->signal_depth[--t->signal_depth_count];
+
+	if (t->fiber->core->depth > depth)
+		slope_thread_cut(t->fiber->core, depth, t->fiber->cost);
+}

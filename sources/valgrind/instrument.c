@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is added to each block of client code:
+ *
+ *   - one addition to the cost counter before each exit;
+ *   - for loads, a comparison of the cells' shadow words with the topmost
+ *     activation's stamp, gathered over up to five loads, then one call that
+ *     is made only if a word is stale (core/stamp.h says why one subtraction
+ *     decides);
+ *   - for stores, the new stamps; once there are several stacks, a check first
+ *     whether the cells are this fiber's own;
+ *   - at calls, returns and jumps to functions, a report to calls.c;
+ *   - a report to stacks.c when the stack pointer leaves its frame.
+ *
+ * Loads are checked after they have been made and before anything is stored,
+ * so that a load which faults, faults first. The load of a return address and
+ * the store of one are not data and not checked. Addresses that derive from
+ * the stack pointer are taken to be aligned as their offset is.
+ */
+#include "tool.h"
+#include "libvex_guest_amd64.h"
+
+#define GROUP_MAX 5
+#define SEEN_MAX 24
+#define STALE_MASKS 0xC0000000C0000000ull
+#define OWN_MASKS 0x0000000100000001ull
+#define RSP_OFFSET offsetof(VexGuestAMD64State, guest_RSP)
+#define SLOT(field) ((Int)(tool.slots_offset + offsetof(struct slots, field)))
+
+/* Where an address comes from, as far as the block shows: base + offset. */
+struct origin {
+	IRTemp base;                 /* IRTemp_INVALID: the offset is the address */
+	Long offset;
+	enum { UNRELATED, SP_PLUS_OFFSET, SP_DERIVED } sp;
+};
+
+struct access {
+	struct origin origin;
+	Int bytes;
+};
+
+struct block {
+	IRSB *out;
+	struct origin *origin;       /* of each temporary; base is itself when nothing is known */
+	Int temps;
+	IRExpr *window_8th, *top_stamps, *own_stamps;   /* fetched on first use */
+
+	IRExpr *stale;               /* of the open group: bits of STALE_MASKS say "call" */
+	IRExpr *address[GROUP_MAX];
+	ULong sizes;
+	Int group;
+
+	struct access seen[SEEN_MAX];    /* cells that are up to date for the rest of the block */
+	Int seen_count, seen_next;
+	struct access own[SEEN_MAX];     /* cells stored to in this block */
+	Int own_count, own_next;
+
+	Int instructions;            /* since the counter was last brought up to date */
+	Bool block_counted;
+};
+
+/* ---- small pieces of IR ---- */
+
+static IRExpr *assign(struct block *b, IRType type, IRExpr *e)
+{
+	IRTemp t = newIRTemp(b->out->tyenv, type);
+
+	addStmtToIRSB(b->out, IRStmt_WrTmp(t, e));
+	return IRExpr_RdTmp(t);
+}
+
+static IRExpr *u64(ULong value)
+{
+	return IRExpr_Const(IRConst_U64(value));
+}
+
+static IRExpr *binop(struct block *b, IROp op, IRExpr *x, IRExpr *y)
+{
+	return assign(b, Ity_I64, IRExpr_Binop(op, x, y));
+}
+
+static IRExpr *shift(struct block *b, IROp op, IRExpr *x, Int by)
+{
+	return by ? assign(b, Ity_I64, IRExpr_Binop(op, x, IRExpr_Const(IRConst_U8((UChar)by)))) : x;
+}
+
+static IRExpr *slot(struct block *b, IRExpr **kept, Int offset)
+{
+	if (!*kept)
+		*kept = assign(b, Ity_I64, IRExpr_Get(offset, Ity_I64));
+	return *kept;
+}
+
+/* A helper that looks at and changes the slots. */
+static IRDirty *slots_call(const HChar *name, void *helper, Int regparms, IRExpr **args)
+{
+	IRDirty *d = unsafeIRDirty_0_N(regparms, name, VG_(fnptr_to_fnentry)(helper), args);
+
+	d->nFxState = 1;
+	VG_(memset)(&d->fxState, 0, sizeof d->fxState);
+	d->fxState[0].fx = Ifx_Modify;
+	d->fxState[0].offset = tool.slots_offset;
+	d->fxState[0].size = sizeof(struct slots);
+	return d;
+}
+
+static void emit(struct block *b, IRDirty *d)
+{
+	addStmtToIRSB(b->out, IRStmt_Dirty(d));
+}
+
+/* ---- costs ---- */
+
+static void bring_counter_up_to_date(struct block *b)
+{
+	ULong add = tool.count_ir ? (ULong)b->instructions : 0;
+	IRExpr *counter = NULL;
+
+	if (tool.count_bb && !b->block_counted)
+		add += tool.count_ir ? 1ull << 32 : 1;
+	b->instructions = 0;
+	b->block_counted = True;
+	if (!add)
+		return;
+	slot(b, &counter, SLOT(counter));
+	addStmtToIRSB(b->out, IRStmt_Put(SLOT(counter), binop(b, Iop_Add64, counter, u64(add))));
+}
+
+/* ---- where addresses come from ---- */
+
+static struct origin origin_of(const struct block *b, const IRExpr *atom)
+{
+	if (atom->tag == Iex_Const)
+		return (struct origin){ IRTemp_INVALID, (Long)atom->Iex.Const.con->Ico.U64, UNRELATED };
+	return b->origin[atom->Iex.RdTmp.tmp];
+}
+
+static void note_origin(struct block *b, IRTemp t, const IRExpr *e)
+{
+	struct origin *o = &b->origin[t];
+
+	if (e->tag == Iex_Get && e->Iex.Get.offset == RSP_OFFSET && e->Iex.Get.ty == Ity_I64) {
+		o->sp = SP_PLUS_OFFSET;
+	} else if (e->tag == Iex_RdTmp) {
+		*o = b->origin[e->Iex.RdTmp.tmp];
+	} else if (e->tag == Iex_Binop && (e->Iex.Binop.op == Iop_Add64 || e->Iex.Binop.op == Iop_Sub64)) {
+		const IRExpr *x = e->Iex.Binop.arg1, *y = e->Iex.Binop.arg2;
+
+		if (x->tag == Iex_RdTmp && y->tag == Iex_Const) {
+			Long c = (Long)y->Iex.Const.con->Ico.U64;
+
+			*o = b->origin[x->Iex.RdTmp.tmp];
+			o->offset += e->Iex.Binop.op == Iop_Add64 ? c : -c;
+		} else if (x->tag == Iex_RdTmp) {
+			o->sp = b->origin[x->Iex.RdTmp.tmp].sp ? SP_DERIVED : UNRELATED;
+		}
+	} else if (e->tag == Iex_Binop && e->Iex.Binop.op == Iop_And64 && e->Iex.Binop.arg1->tag == Iex_RdTmp) {
+		o->sp = b->origin[e->Iex.Binop.arg1->Iex.RdTmp.tmp].sp ? SP_DERIVED : UNRELATED;
+	}
+}
+
+static Bool same_place(const struct access *a, const struct origin *o, Int bytes)
+{
+	return a->origin.base == o->base && a->origin.offset <= o->offset && o->offset + bytes <= a->origin.offset + a->bytes;
+}
+
+static Bool known(const struct access *list, Int count, const struct origin *o, Int bytes)
+{
+	for (Int i = 0; i < count; i++)
+		if (same_place(&list[i], o, bytes))
+			return True;
+	return False;
+}
+
+static void remember(struct access *list, Int *count, Int *next, const struct origin *o, Int bytes)
+{
+	list[*next] = (struct access){ *o, bytes };
+	*next = (*next + 1) % SEEN_MAX;
+	if (*count < SEEN_MAX)
+		(*count)++;
+}
+
+static void forget_places(struct block *b)
+{
+	b->seen_count = b->seen_next = b->own_count = b->own_next = 0;
+	b->window_8th = b->top_stamps = b->own_stamps = NULL;
+}
+
+/* ---- shadow words ---- */
+
+static UInt cell_log2(void)
+{
+	return tool.session.config.cell_log2;
+}
+
+/* Cells that an access touches if it is aligned. */
+static Int cells_of(Int bytes)
+{
+	return bytes > tool.options.cell_bytes ? bytes / tool.options.cell_bytes : 1;
+}
+
+/* Low bits of the address that must be zero for that, as log2. */
+static Int align_log2(Int bytes)
+{
+	Int limit = bytes < tool.options.cell_bytes ? bytes : tool.options.cell_bytes, log2 = 0;
+
+	while ((2 << log2) <= limit)
+		log2++;
+	return log2;
+}
+
+static Bool surely_aligned(const struct origin *o, Int bytes)
+{
+	Int low = (1 << align_log2(bytes)) - 1;
+
+	return (o->offset & low) == 0 && (o->base == IRTemp_INVALID || (o->sp == SP_PLUS_OFFSET && low <= 3));
+}
+
+static Bool inline_size(Int bytes)
+{
+	return (bytes & (bytes - 1)) == 0 && bytes <= 32 && cells_of(bytes) <= 8;
+}
+
+/* Address of the shadow word of the cell that holds `address`, which may be known to begin a cell. */
+static IRExpr *word_address(struct block *b, IRExpr *address, Bool begins_cell)
+{
+	IRExpr *window, *scaled = address;
+
+	slot(b, &b->window_8th, SLOT(window_8th));
+	if (cell_log2() == 2) {
+		if (!begins_cell)
+			scaled = binop(b, Iop_And64, address, u64(~3ull));
+	} else {
+		scaled = shift(b, Iop_Shl64, shift(b, Iop_Shr64, address, (Int)cell_log2()), 2);
+	}
+	/* A fresh shift each time: instruction selection folds it into the addressing mode. */
+	window = shift(b, Iop_Shl64, b->window_8th, 3);
+	return binop(b, Iop_Add64, scaled, window);
+}
+
+static IRExpr *plus(struct block *b, IRExpr *address, Long offset)
+{
+	return offset ? binop(b, Iop_Add64, address, u64((ULong)offset)) : address;
+}
+
+static IRExpr *load_words(struct block *b, IRExpr *at, Int cells)
+{
+	if (cells > 1)
+		return assign(b, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, at));
+	return assign(b, Ity_I64, IRExpr_Unop(Iop_32Uto64, assign(b, Ity_I32, IRExpr_Load(Iend_LE, Ity_I32, at))));
+}
+
+/* Bits of STALE_MASKS if the address is not aligned for the access. */
+static IRExpr *misaligned(struct block *b, IRExpr *address, Int bytes)
+{
+	Int log2 = align_log2(bytes);
+
+	if (log2 <= 2)
+		return shift(b, Iop_Shl64, address, 64 - log2);
+	IRExpr *low = binop(b, Iop_And64, address, u64((1ull << log2) - 1));
+	IRExpr *any = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, low, u64(0)));
+
+	return assign(b, Ity_I64, IRExpr_Unop(Iop_1Sto64, any));
+}
+
+/* ---- reads ---- */
+
+static void close_group(struct block *b)
+{
+	IRExpr *zero = u64(0), *bits, *guard;
+	IRDirty *d;
+
+	if (!b->group)
+		return;
+	for (Int i = b->group; i < GROUP_MAX; i++)
+		b->address[i] = zero;
+	bits = binop(b, Iop_And64, b->stale, u64(STALE_MASKS));
+	guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, bits, u64(0)));
+	IRExpr **args = b->group == 1 ? mkIRExprVec_2(b->address[0], u64(b->sizes)) :
+		b->group == 2 ? mkIRExprVec_3(u64(b->sizes), b->address[0], b->address[1]) :
+		b->group == 3 ? mkIRExprVec_4(u64(b->sizes), b->address[0], b->address[1], b->address[2]) :
+		b->group == 4 ? mkIRExprVec_5(u64(b->sizes), b->address[0], b->address[1], b->address[2], b->address[3]) :
+		mkIRExprVec_6(u64(b->sizes), b->address[0], b->address[1], b->address[2], b->address[3], b->address[4]);
+
+	if (b->group == 1)
+		d = unsafeIRDirty_0_N(2, "tool_read", VG_(fnptr_to_fnentry)(tool_read), args);
+	else
+		d = unsafeIRDirty_0_N(0, "tool_read_group", VG_(fnptr_to_fnentry)(tool_read_group), args);
+	d->guard = guard;
+	emit(b, d);
+	b->group = 0;
+	b->sizes = 0;
+	b->stale = NULL;
+}
+
+static void access_call(struct block *b, const HChar *name, void *helper, IRExpr *address, Int bytes, IRExpr *guard)
+{
+	IRDirty *d = unsafeIRDirty_0_N(2, name, VG_(fnptr_to_fnentry)(helper), mkIRExprVec_2(address, u64((ULong)bytes)));
+
+	if (guard)
+		d->guard = guard;
+	emit(b, d);
+}
+
+static void read_by_call(struct block *b, IRExpr *address, Int bytes, IRExpr *guard)
+{
+	close_group(b);
+	access_call(b, "tool_read", tool_read, address, bytes, guard);
+}
+
+static void add_stale(struct block *b, IRExpr *bits)
+{
+	b->stale = b->stale ? binop(b, Iop_Or64, b->stale, bits) : bits;
+}
+
+static void on_read(struct block *b, IRExpr *address, Int bytes)
+{
+	struct origin o = origin_of(b, address);
+
+	if (known(b->seen, b->seen_count, &o, bytes))
+		return;
+	remember(b->seen, &b->seen_count, &b->seen_next, &o, bytes);
+	if (!tool.inlined || !inline_size(bytes)) {
+		read_by_call(b, address, bytes, NULL);
+		return;
+	}
+	/* A misaligned access of whole cells goes to the helper, wherever its words are. */
+	IRExpr *at = word_address(b, address, bytes >= tool.options.cell_bytes);
+	Int cells = cells_of(bytes);
+
+	slot(b, &b->top_stamps, SLOT(top_stamps));
+	if (cells == 1) {
+		IRExpr *top = assign(b, Ity_I64, IRExpr_Unop(Iop_32Uto64, assign(b, Ity_I32, IRExpr_Unop(Iop_64to32, b->top_stamps))));
+
+		add_stale(b, binop(b, Iop_Sub64, load_words(b, at, 1), top));
+	}
+	for (Int i = 0; cells > 1 && i < cells; i += 2)
+		add_stale(b, binop(b, Iop_Sub64, load_words(b, plus(b, at, i * 4), 2), b->top_stamps));
+	if (align_log2(bytes) && !surely_aligned(&o, bytes))
+		add_stale(b, misaligned(b, address, bytes));
+	b->address[b->group] = address;
+	b->sizes |= (ULong)bytes << (8 * b->group);
+	if (++b->group == GROUP_MAX)
+		close_group(b);
+}
+
+/* ---- writes ---- */
+
+/* Stamps the aligned run of cells, and where the access may be misaligned, the cell of its last byte. */
+static void stamp_inline(struct block *b, IRExpr *address, Int bytes, Bool aligned)
+{
+	Int cells = cells_of(bytes);
+	IRExpr *at = word_address(b, address, aligned && bytes >= tool.options.cell_bytes), *one;
+
+	slot(b, &b->own_stamps, SLOT(own_stamps));
+	one = assign(b, Ity_I32, IRExpr_Unop(Iop_64to32, b->own_stamps));
+	if (cells == 1)
+		addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, at, one));
+	for (Int i = 0; cells > 1 && i < cells; i += 2)
+		addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, plus(b, at, i * 4), b->own_stamps));
+	if (!aligned)
+		addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, word_address(b, plus(b, address, bytes - 1), False), one));
+}
+
+/* A call if one of the words is not this fiber's own. */
+static void check_own(struct block *b, IRExpr *address, Int bytes, Bool aligned)
+{
+	Int cells = cells_of(bytes);
+	IRExpr *at = word_address(b, address, aligned && bytes >= tool.options.cell_bytes), *all = NULL, *words, *guard;
+
+	for (Int i = 0; i < cells; i += 2) {
+		words = load_words(b, plus(b, at, i * 4), cells);
+		all = all ? binop(b, Iop_And64, all, words) : words;
+	}
+	if (!aligned) {
+		words = load_words(b, word_address(b, plus(b, address, bytes - 1), False), 1);
+		if (cells > 1)
+			words = binop(b, Iop_Or64, words, u64(1ull << 32));
+		all = binop(b, Iop_And64, all, words);
+	}
+	ULong want = cells > 1 ? OWN_MASKS : 1;
+
+	guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, binop(b, Iop_And64, all, u64(want)), u64(want)));
+	access_call(b, "tool_write", tool_write, address, bytes, guard);
+}
+
+static void on_write(struct block *b, IRExpr *address, Int bytes)
+{
+	struct origin o = origin_of(b, address);
+
+	if (known(b->own, b->own_count, &o, bytes))
+		return;
+	close_group(b);
+	remember(b->own, &b->own_count, &b->own_next, &o, bytes);
+	remember(b->seen, &b->seen_count, &b->seen_next, &o, bytes);
+	if (!tool.inlined || !inline_size(bytes)) {
+		access_call(b, "tool_write", tool_write, address, bytes, NULL);
+		return;
+	}
+	Bool aligned = align_log2(bytes) == 0 || surely_aligned(&o, bytes);
+
+	if (tool.check_writes)
+		check_own(b, address, bytes, aligned);
+	stamp_inline(b, address, bytes, aligned);
+}
+
+/* ---- calls, returns, stack switches ---- */
+
+static IRExpr *stack_pointer(struct block *b)
+{
+	return assign(b, Ity_I64, IRExpr_Get(RSP_OFFSET, Ity_I64));
+}
+
+static void on_call(struct block *b, IRExpr *next)
+{
+	IRExpr *sp = stack_pointer(b);
+
+	if (next->tag == Iex_Const) {
+		UInt fn = tool_function_at((Addr)next->Iex.Const.con->Ico.U64);
+
+		if (fn != TOOL_FN_STUB)
+			emit(b, slots_call("tool_call", tool_call, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64(fn), sp)));
+		return;
+	}
+	emit(b, slots_call("tool_call_address", tool_call_address, 3, mkIRExprVec_3(IRExpr_GSPTR(), next, sp)));
+}
+
+/* At a function's first instruction: were we called, or did somebody jump here? */
+static void on_entry(struct block *b, Addr address)
+{
+	UInt fn = tool_function_at(address);
+	IRExpr *top = NULL;
+	IRDirty *d;
+
+	if (fn == TOOL_FN_STUB)
+		return;
+	slot(b, &top, SLOT(top_fn));
+	d = slots_call("tool_jump", tool_jump, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64(fn), stack_pointer(b)));
+	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, top, u64(fn)));
+	emit(b, d);
+}
+
+/* The stack pointer is about to get a value of unknown descent. */
+static void on_stack_pointer(struct block *b, IRExpr *value)
+{
+	IRExpr *old = stack_pointer(b), *top = NULL, *below, *above, *either;
+	IRDirty *d;
+
+	close_group(b);
+	bring_counter_up_to_date(b);
+	slot(b, &top, SLOT(top_sp));
+	below = assign(b, Ity_I64, IRExpr_Unop(Iop_1Uto64, assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, value, old))));
+	above = assign(b, Ity_I64, IRExpr_Unop(Iop_1Uto64, assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, top, value))));
+	either = binop(b, Iop_Or64, below, above);
+	d = slots_call("tool_stack_moved", tool_stack_moved, 3, mkIRExprVec_3(IRExpr_GSPTR(), value, old));
+	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, either, u64(0)));
+	emit(b, d);
+	forget_places(b);
+}
+
+static Bool derives_from_sp(const struct block *b, const IRExpr *e)
+{
+	return e->tag == Iex_RdTmp && b->origin[e->Iex.RdTmp.tmp].sp != UNRELATED;
+}
+
+/* ---- statements ---- */
+
+static void on_dirty(struct block *b, const IRDirty *d)
+{
+	if (d->mFx == Ifx_None)
+		return;
+	close_group(b);
+	if (d->mFx == Ifx_Read || d->mFx == Ifx_Modify)
+		access_call(b, "tool_read", tool_read, d->mAddr, d->mSize, d->guard);
+	if (d->mFx == Ifx_Write || d->mFx == Ifx_Modify)
+		access_call(b, "tool_write", tool_write, d->mAddr, d->mSize, d->guard);
+	if (d->guard->tag != Iex_Const)
+		b->own_count = b->own_next = 0;
+}
+
+static Int bytes_of(const struct block *b, const IRExpr *e)
+{
+	return sizeofIRType(typeOfIRExpr(b->out->tyenv, e));
+}
+
+static void on_cas(struct block *b, const IRCAS *cas)
+{
+	Int bytes = bytes_of(b, cas->dataLo) * (cas->dataHi ? 2 : 1);
+
+	read_by_call(b, cas->addr, bytes, NULL);
+	access_call(b, "tool_write", tool_write, cas->addr, bytes, NULL);
+}
+
+static void on_guarded_load(struct block *b, const IRLoadG *load)
+{
+	IRType result, loaded;
+
+	typeOfIRLoadGOp(load->cvt, &result, &loaded);
+	read_by_call(b, load->addr, sizeofIRType(loaded), load->guard);
+}
+
+static void on_guarded_store(struct block *b, const IRStoreG *store)
+{
+	close_group(b);
+	access_call(b, "tool_write", tool_write, store->addr, bytes_of(b, store->data), store->guard);
+}
+
+/* What a block ends with that is not data: the return address that it pushes or pops. */
+struct linkage {
+	const IRStmt *push, *pop;
+};
+
+static struct linkage find_linkage(const IRSB *in)
+{
+	struct linkage l = { NULL, NULL };
+
+	for (Int i = in->stmts_used - 1; i >= 0; i--) {
+		const IRStmt *st = in->stmts[i];
+
+		if (in->jumpkind == Ijk_Call && st->tag == Ist_Store) {
+			if (st->Ist.Store.data->tag == Iex_Const)
+				l.push = st;
+			break;
+		}
+		if (in->jumpkind == Ijk_Ret && st->tag == Ist_WrTmp && in->next->tag == Iex_RdTmp &&
+		    st->Ist.WrTmp.tmp == in->next->Iex.RdTmp.tmp) {
+			if (st->Ist.WrTmp.data->tag == Iex_Load)
+				l.pop = st;
+			break;
+		}
+	}
+	return l;
+}
+
+static void on_statement(struct block *b, IRStmt *st, const struct linkage *linkage)
+{
+	switch (st->tag) {
+	case Ist_IMark:
+		b->instructions++;
+		break;
+	case Ist_Exit:
+		close_group(b);
+		bring_counter_up_to_date(b);
+		break;
+	case Ist_Put:
+		if (st->Ist.Put.offset == RSP_OFFSET && !derives_from_sp(b, st->Ist.Put.data))
+			on_stack_pointer(b, st->Ist.Put.data);
+		break;
+	default:
+		break;
+	}
+	addStmtToIRSB(b->out, st);
+	switch (st->tag) {
+	case Ist_WrTmp:
+		if (st->Ist.WrTmp.data->tag == Iex_Load) {
+			if (st != linkage->pop)
+				on_read(b, st->Ist.WrTmp.data->Iex.Load.addr, sizeofIRType(st->Ist.WrTmp.data->Iex.Load.ty));
+		} else {
+			note_origin(b, st->Ist.WrTmp.tmp, st->Ist.WrTmp.data);
+		}
+		break;
+	case Ist_Store:
+		if (st != linkage->push)
+			on_write(b, st->Ist.Store.addr, bytes_of(b, st->Ist.Store.data));
+		break;
+	case Ist_Dirty:
+		on_dirty(b, st->Ist.Dirty.details);
+		break;
+	case Ist_CAS:
+		on_cas(b, st->Ist.CAS.details);
+		break;
+	case Ist_LoadG:
+		on_guarded_load(b, st->Ist.LoadG.details);
+		break;
+	case Ist_StoreG:
+		on_guarded_store(b, st->Ist.StoreG.details);
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_block_end(struct block *b, const IRSB *in, const struct linkage *linkage, Bool stub)
+{
+	close_group(b);
+	bring_counter_up_to_date(b);
+	if (in->jumpkind == Ijk_Call)
+		on_call(b, in->next);
+	else if (in->jumpkind == Ijk_Ret && linkage->pop)
+		emit(b, slots_call("tool_return", tool_return, 2,
+				   mkIRExprVec_2(IRExpr_GSPTR(), linkage->pop->Ist.WrTmp.data->Iex.Load.addr)));
+	else if (stub && in->jumpkind == Ijk_Boring)
+		emit(b, slots_call("tool_jump_address", tool_jump_address, 3,
+				   mkIRExprVec_3(IRExpr_GSPTR(), in->next, stack_pointer(b))));
+}
+
+IRSB *tool_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+		      const VexGuestExtents *extents, const VexArchInfo *archinfo, IRType guest_word, IRType host_word)
+{
+	struct block b = { .out = deepCopyIRSBExceptStmts(in) };
+	struct linkage linkage = find_linkage(in);
+	Addr address = closure->nraddr;
+	Bool stub = tool_is_stub(address);
+	Int i = 0;
+
+	b.temps = in->tyenv->types_used;
+	b.origin = VG_(malloc)("slope.origin", (SizeT)b.temps * sizeof *b.origin);
+	for (Int t = 0; t < b.temps; t++)
+		b.origin[t] = (struct origin){ (IRTemp)t, 0, UNRELATED };
+	while (i < in->stmts_used && in->stmts[i]->tag != Ist_IMark)
+		addStmtToIRSB(b.out, in->stmts[i++]);
+	if (!stub && tool_is_entry(address))
+		on_entry(&b, address);
+	for (; i < in->stmts_used; i++)
+		if (in->stmts[i]->tag != Ist_NoOp)
+			on_statement(&b, in->stmts[i], &linkage);
+	on_block_end(&b, in, &linkage, stub);
+	VG_(free)(b.origin);
+	return b.out;
+}

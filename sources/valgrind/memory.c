@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Memory: the shadow windows that translated code reaches with one addition,
+ * the slow side of reads and writes, and what the kernel reads and writes.
+ *
+ * Valgrind 3.19 keeps the client below 128 GB unless the program itself asks
+ * for higher addresses, so each fiber gets a window over the first 128 GB,
+ * reserved far above and backed by pages on first touch. When a window cannot
+ * be had, or the client is granted memory beyond it, code is translated anew
+ * with a call for each access: slower, and the same answers.
+ */
+#include "tool.h"
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_transtab.h"
+#include "pub_tool_vkiscnums.h"
+
+#define WINDOW_LIMIT (UINT64_C(1) << 37)
+#define CLEAR_BY_PAGES_BYTES 65536u
+#define WINDOWS_KEPT 64u
+#define MADVISE_DONTNEED 4
+
+static Addr raw_syscall(UWord number, UWord a, UWord b, UWord c, UWord d, UWord e, UWord f)
+{
+	UWord result;
+	register UWord r10 __asm__("r10") = d;
+	register UWord r8 __asm__("r8") = e;
+	register UWord r9 __asm__("r9") = f;
+
+	__asm__ volatile("syscall" : "=a"(result)
+			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+	return result;
+}
+
+/* Pages that Valgrind's own book-keeping does not know: there is room above 128 GB only. */
+static void *map_pages(SizeT bytes, UInt extra_flags)
+{
+	Addr a = raw_syscall(__NR_mmap, 0, bytes, VKI_PROT_READ | VKI_PROT_WRITE,
+			     VKI_MAP_PRIVATE | VKI_MAP_ANONYMOUS | extra_flags, (UWord)-1, 0);
+
+	return a >= (Addr)-4095 ? NULL : (void *)a;
+}
+
+void *tool_pages(void *ctx, size_t bytes)
+{
+	return map_pages(bytes, 0);
+}
+
+void tool_release(void *ctx, void *p, size_t bytes)
+{
+	raw_syscall(__NR_munmap, (UWord)p, bytes, 0, 0, 0, 0);
+}
+
+static SizeT window_bytes(void)
+{
+	return (WINDOW_LIMIT >> tool.session.config.cell_log2) * sizeof(UInt);
+}
+
+static struct {
+	void *spare[WINDOWS_KEPT];
+	UInt count;
+} windows;
+
+Bool tool_window_new(struct fiber *f)
+{
+	if (windows.count)
+		f->window = windows.spare[--windows.count];
+	else
+		f->window = map_pages(window_bytes(), VKI_MAP_NORESERVE);
+	if (!f->window)
+		return False;
+	f->core->shadow.window = f->window;
+	f->core->shadow.window_cells = WINDOW_LIMIT >> tool.session.config.cell_log2;
+	return True;
+}
+
+void tool_window_free(struct fiber *f)
+{
+	if (!f->window)
+		return;
+	if (windows.count < WINDOWS_KEPT) {
+		raw_syscall(__NR_madvise, (UWord)f->window, window_bytes(), MADVISE_DONTNEED, 0, 0, 0);
+		windows.spare[windows.count++] = f->window;
+	} else {
+		tool_release(NULL, f->window, window_bytes());
+	}
+	f->window = NULL;
+}
+
+/* Visits the pages of [at, end) that exist or are swapped out. */
+static void each_backed_page(Int pagemap, HChar *at, HChar *end, void (*visit)(void *, uint32_t *, size_t), void *arg)
+{
+	ULong entry[512];
+
+	while (at < end) {
+		UInt pages = (UInt)((Addr)(end - at) / SLOPE_PAGE_BYTES);
+		Bool known;
+
+		if (pages > 512)
+			pages = 512;
+		known = pagemap >= 0 && VG_(lseek)(pagemap, (Long)((Addr)at / SLOPE_PAGE_BYTES * 8), VKI_SEEK_SET) >= 0 &&
+			VG_(read)(pagemap, entry, (Int)(pages * 8)) == (Int)(pages * 8);
+		for (UInt i = 0; i < pages; i++, at += SLOPE_PAGE_BYTES)
+			if (!known || entry[i] >> 62)
+				visit(arg, (uint32_t *)at, SLOPE_PAGE_BYTES / sizeof(uint32_t));
+	}
+}
+
+/* Only where the client has memory can its words have been touched. */
+void tool_each_window_word(void *ctx, struct slope_thread *t, void (*visit)(void *arg, uint32_t *words, size_t count), void *arg)
+{
+	UInt log2 = tool.session.config.cell_log2, kinds = SkFileC | SkAnonC | SkShmC;
+	Int pagemap = VG_(fd_open)("/proc/self/pagemap", VKI_O_RDONLY, 0);
+	Int count = -VG_(am_get_segment_starts)(kinds, NULL, 0);
+	Addr *start = VG_(malloc)("slope.segments", (SizeT)(count + 1) * sizeof *start);
+	HChar *done = NULL;
+
+	count = t->shadow.window ? VG_(am_get_segment_starts)(kinds, start, count) : 0;
+	for (Int i = 0; i < count; i++) {
+		const NSegment *segment = VG_(am_find_nsegment)(start[i]);
+		Addr end = segment->end < WINDOW_LIMIT ? segment->end : WINDOW_LIMIT - 1;
+		HChar *from = (HChar *)((Addr)(t->shadow.window + (start[i] >> log2)) & ~(Addr)(SLOPE_PAGE_BYTES - 1));
+		HChar *to = (HChar *)slope_page_round((Addr)(t->shadow.window + (end >> log2) + 1));
+
+		if (start[i] >= WINDOW_LIMIT)
+			break;
+		if (from < done)
+			from = done;     /* neighbours may share a shadow page: each word once */
+		each_backed_page(pagemap, from, to, visit, arg);
+		if (to > done)
+			done = to;
+	}
+	VG_(free)(start);
+	if (pagemap >= 0)
+		VG_(close)(pagemap);
+}
+
+void tool_retranslate(void)
+{
+	VG_(discard_translations_safely)(0, ~(SizeT)0, "slope: new kind of access checks");
+}
+
+void tool_leave_inlined(void)
+{
+	if (!tool.inlined)
+		return;
+	tool.inlined = False;
+	tool_retranslate();
+}
+
+VG_REGPARM(2) void tool_read(Addr a, UWord bytes)
+{
+	slope_thread_read(tool.fiber->core, a, bytes);
+}
+
+VG_REGPARM(2) void tool_write(Addr a, UWord bytes)
+{
+	slope_thread_write(tool.fiber->core, a, bytes);
+}
+
+/* Up to five reads of one block, of which at least one found a stale word. Sizes are bytes, one per byte. */
+void tool_read_group(UWord sizes, Addr a0, Addr a1, Addr a2, Addr a3, Addr a4)
+{
+	struct slope_thread *core = tool.fiber->core;
+
+	slope_thread_read(core, a0, sizes & 0xff);
+	if (!(sizes >>= 8))
+		return;
+	slope_thread_read(core, a1, sizes & 0xff);
+	if (!(sizes >>= 8))
+		return;
+	slope_thread_read(core, a2, sizes & 0xff);
+	if (!(sizes >>= 8))
+		return;
+	slope_thread_read(core, a3, sizes & 0xff);
+	if (sizes >>= 8)
+		slope_thread_read(core, a4, sizes & 0xff);
+}
+
+/* Zeroes the window's words of an address range; whole pages go back to the system. */
+static void clear_window(struct slope_thread *core, Addr a, SizeT bytes)
+{
+	UInt log2 = tool.session.config.cell_log2;
+	UInt *word = core->shadow.window + (a >> log2), *end = core->shadow.window + ((a + bytes - 1) >> log2) + 1;
+
+	if ((Addr)end - (Addr)word >= CLEAR_BY_PAGES_BYTES) {
+		UInt *first_page = (UInt *)slope_page_round((Addr)word);
+		UInt *last_page = (UInt *)((Addr)end & ~(Addr)(SLOPE_PAGE_BYTES - 1));
+
+		raw_syscall(__NR_madvise, (UWord)first_page, (Addr)last_page - (Addr)first_page, MADVISE_DONTNEED, 0, 0, 0);
+		while (word < first_page)
+			*word++ = 0;
+		word = last_page;
+	}
+	for (; word < end; word++)
+		if (*word)               /* a page that was never written stays unbacked */
+			*word = 0;
+}
+
+static void forget(Addr a, SizeT bytes)
+{
+	if (!bytes || !tool.running)
+		return;
+	slope_session_forget(&tool.session, a, bytes);
+	for (size_t i = 1; i < tool.session.thread_count; i++) {
+		struct slope_thread *core = tool.session.thread[i];
+
+		if (core->shadow.window && a < WINDOW_LIMIT)
+			clear_window(core, a, a + bytes <= WINDOW_LIMIT ? bytes : WINDOW_LIMIT - a);
+	}
+}
+
+/* A file's contents are input, unless it is code that was loaded. */
+static Bool is_input_file(Addr a)
+{
+	const NSegment *segment = VG_(am_find_nsegment)(a);
+	const HChar *path = segment && segment->kind == SkFileC ? VG_(am_get_filename)(segment) : NULL;
+
+	return path && !tool_is_elf(path);
+}
+
+static void mapped(Addr a, SizeT bytes, Bool rr, Bool ww, Bool xx, ULong di_handle)
+{
+	forget(a, bytes);
+	if (tool.trms && is_input_file(a))
+		slope_session_map_file(&tool.session, a, bytes);
+	if (a + bytes > WINDOW_LIMIT)
+		tool_leave_inlined();
+}
+
+static void unmapped(Addr a, SizeT bytes)
+{
+	forget(a, bytes);
+	tool_forget_code(a, bytes);
+}
+
+static void remapped(Addr from, Addr to, SizeT bytes)
+{
+	if (to + bytes > WINDOW_LIMIT)
+		tool_leave_inlined();
+	if (from != to)
+		slope_session_move(&tool.session, from, to, bytes);
+}
+
+static void heap_end_fell(Addr a, SizeT bytes)
+{
+	forget(a, bytes);
+}
+
+static struct slope_thread *core_of(ThreadId tid)
+{
+	return tid != VG_INVALID_THREADID && tool.thread[tid].fiber ? tool.thread[tid].fiber->core : NULL;
+}
+
+static void kernel_reads(CorePart part, ThreadId tid, const HChar *what, Addr a, SizeT bytes)
+{
+	struct slope_thread *core = core_of(tid);
+
+	if (part == Vg_CoreSysCall && core && VG_(am_is_valid_for_client)(a, bytes, VKI_PROT_READ))
+		slope_thread_read(core, a, bytes);
+}
+
+static void kernel_reads_text(CorePart part, ThreadId tid, const HChar *what, Addr a)
+{
+	if (part == Vg_CoreSysCall && VG_(am_is_valid_for_client)(a, 1, VKI_PROT_READ))
+		kernel_reads(part, tid, what, a, VG_(strlen)((const HChar *)a) + 1);
+}
+
+static void kernel_wrote(CorePart part, ThreadId tid, Addr a, SizeT bytes)
+{
+	if ((part == Vg_CoreSysCall || part == Vg_CoreSignal) && tool.running)
+		slope_session_kernel_write(&tool.session, a, bytes);
+}
+
+void tool_watch_memory(void)
+{
+	VG_(track_new_mem_mmap)(mapped);
+	VG_(track_die_mem_munmap)(unmapped);
+	VG_(track_copy_mem_remap)(remapped);
+	VG_(track_die_mem_brk)(heap_end_fell);
+	VG_(track_pre_mem_read)(kernel_reads);
+	VG_(track_pre_mem_read_asciiz)(kernel_reads_text);
+	VG_(track_post_mem_write)(kernel_wrote);
+}

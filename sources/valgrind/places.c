@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Code addresses to functions. A function is a (module, offset) pair: the
+ * offset is the address in the module's own address space, the module is known
+ * by path and build id. Where a symbol covers the address, the function begins
+ * where the symbol does; without one, it begins at the address that was called.
+ */
+#include "tool.h"
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_debuginfo.h"
+#include "pub_tool_seqmatch.h"
+
+#define CACHE_ENTRIES 4096u
+
+static struct {
+	struct { Addr address; UInt fn; } recent[CACHE_ENTRIES];
+	struct slope_arena arena;
+	struct slope_map by_address;     /* -> function */
+	struct slope_map module_by_start;
+	Bool ready;
+} places;
+
+static void start_empty(void)
+{
+	slope_arena_init(&places.arena, &tool.host);
+	slope_map_init(&places.by_address, &places.arena);
+	slope_map_init(&places.module_by_start, &places.arena);
+	VG_(memset)(places.recent, 0, sizeof places.recent);
+	places.ready = True;
+}
+
+/* ---- modules ---- */
+
+static Bool read_at(Int fd, void *to, Long offset, Int bytes)
+{
+	return VG_(lseek)(fd, offset, VKI_SEEK_SET) == offset && VG_(read)(fd, to, bytes) == bytes;
+}
+
+Bool tool_is_elf(const HChar *path)
+{
+	UChar magic[4];
+	Int fd = VG_(fd_open)(path, VKI_O_RDONLY, 0);
+	Bool yes;
+
+	if (fd < 0)
+		return False;
+	yes = read_at(fd, magic, 0, 4) && magic[0] == 0x7f && magic[1] == 'E' && magic[2] == 'L' && magic[3] == 'F';
+	VG_(close)(fd);
+	return yes;
+}
+
+/* The GNU build id among `bytes` of notes. */
+static void find_build_id(const UChar *notes, UInt bytes, struct slope_module *m)
+{
+	UInt at = 0;
+
+	while (at + 12 <= bytes) {
+		const UInt *head = (const UInt *)(notes + at);
+		UInt name_bytes = head[0], id_bytes = head[1], type = head[2];
+		UInt id_at = at + 12 + ((name_bytes + 3) & ~3u);
+
+		if (name_bytes > bytes || id_bytes > bytes || id_at + id_bytes > bytes)
+			return;
+		if (type == 3 && name_bytes == 4 && id_bytes <= sizeof m->build_id && notes[at + 12] == 'G') {
+			VG_(memcpy)(m->build_id, notes + id_at, id_bytes);
+			m->build_id_bytes = id_bytes;
+			return;
+		}
+		at = id_at + ((id_bytes + 3) & ~3u);
+	}
+}
+
+static void read_build_id(const HChar *path, struct slope_module *m)
+{
+	UChar header[64], segment[56], notes[4096] __attribute__((aligned(8)));
+	Int fd = VG_(fd_open)(path, VKI_O_RDONLY, 0);
+
+	if (fd < 0)
+		return;
+	if (!read_at(fd, header, 0, sizeof header) || header[4] != 2)
+		goto close_fd;
+	ULong table = *(ULong *)(header + 32);
+	UShort entry_bytes = *(UShort *)(header + 54), count = *(UShort *)(header + 56);
+
+	for (UInt i = 0; i < count && !m->build_id_bytes; i++) {
+		if (!read_at(fd, segment, (Long)(table + (ULong)i * entry_bytes), sizeof segment))
+			break;
+		ULong bytes = *(ULong *)(segment + 32);
+
+		if (*(UInt *)segment != 4 || bytes > sizeof notes)   /* notes only */
+			continue;
+		if (read_at(fd, notes, (Long) * (ULong *)(segment + 8), (Int)bytes))
+			find_build_id(notes, (UInt)bytes, m);
+	}
+close_fd:
+	VG_(close)(fd);
+}
+
+/* The module mapped at `start`; its file is looked at once. */
+static UInt module_of(const HChar *path, Addr start, SizeT bytes)
+{
+	bool fresh;
+	uint64_t *known = slope_map_put(&places.module_by_start, start, &fresh);
+	struct slope_module m = { .path = path, .start = start, .bytes = bytes };
+
+	if (known && !fresh)
+		return (UInt)*known;
+	read_build_id(path, &m);
+	UInt id = slope_session_module(&tool.session, &m);
+
+	if (known)
+		*known = id;
+	return id;
+}
+
+/* ---- functions ---- */
+
+static Bool matches(XArray *patterns, const HChar *name, const HChar *path)
+{
+	const HChar *base = VG_(strrchr)(path, '/');
+
+	for (Word i = 0; patterns && i < VG_(sizeXA)(patterns); i++) {
+		const HChar *pattern = *(const HChar **)VG_(indexXA)(patterns, i);
+
+		if ((name && VG_(string_match)(pattern, name)) || VG_(string_match)(pattern, path) ||
+		    (base && VG_(string_match)(pattern, base + 1)))
+			return True;
+	}
+	return False;
+}
+
+static UInt flags_for(const HChar *name, const HChar *path)
+{
+	const struct options *o = &tool.options;
+	UInt flags = 0;
+
+	if ((o->only && !matches(o->only, name, path)) || matches(o->skip, name, path))
+		flags |= SLOPE_FN_FOLDED;
+	if (matches(o->toggle, name, path))
+		flags |= SLOPE_FN_TOGGLE;
+	return flags;
+}
+
+/* How far into its symbol the address lies; 0 without a symbol. */
+static Addr offset_in_symbol(DiEpoch ep, Addr a)
+{
+	const HChar *name, *plus;
+	Addr offset = 0;
+
+	if (!VG_(get_fnname_w_offset)(ep, a, &name))
+		return 0;
+	plus = VG_(strrchr)(name, '+');
+	for (plus = plus ? plus + 1 : ""; *plus >= '0' && *plus <= '9'; plus++)
+		offset = offset * 10 + (Addr)(*plus - '0');
+	return *plus ? 0 : offset;
+}
+
+static UInt find_function(Addr a)
+{
+	DiEpoch ep = VG_(current_DiEpoch)();
+	const DebugInfo *di = VG_(find_DebugInfo)(ep, a);
+	const NSegment *segment;
+	const HChar *name = NULL, *path = "";
+	UInt module = SLOPE_MODULE_NONE;
+	Addr offset = a;
+
+	if (di) {
+		path = VG_(DebugInfo_get_filename)(di);
+		module = module_of(path, VG_(DebugInfo_get_text_avma)(di), VG_(DebugInfo_get_text_size)(di));
+		a -= offset_in_symbol(ep, a);
+		offset = a - (Addr)VG_(DebugInfo_get_text_bias)(di);
+		if (!VG_(get_fnname)(ep, a, &name))
+			name = NULL;
+	} else if ((segment = VG_(am_find_nsegment)(a)) && segment->kind == SkFileC &&
+		   (path = VG_(am_get_filename)(segment))) {
+		module = module_of(path, segment->start, segment->end - segment->start + 1);
+		offset = a - segment->start + (Addr)segment->offset;
+	}
+	if (!path)
+		path = "";
+	return slope_session_function(&tool.session, module, offset, flags_for(name, path), NULL);
+}
+
+/* An indirect jump through a fixed slot, with or without the marks of branch tracking. */
+static Bool looks_like_stub(const UChar *code)
+{
+	if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa)
+		code += 4;
+	if (code[0] == 0xf2)
+		code++;
+	return code[0] == 0xff && code[1] == 0x25;
+}
+
+Bool tool_is_stub(Addr a)
+{
+	const HChar *name;
+
+	if (VG_(DebugInfo_sect_kind)(NULL, a) == Vg_SectPLT)
+		return True;
+	if (!VG_(am_is_valid_for_client)(a, 16, VKI_PROT_READ) || !looks_like_stub((const UChar *)a))
+		return False;
+	return !VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), a, &name);
+}
+
+UInt tool_function_at(Addr a)
+{
+	UInt slot = (UInt)((a >> 4) ^ (a >> 16)) % CACHE_ENTRIES;
+	bool fresh;
+
+	if (LIKELY(places.recent[slot].address == a))
+		return places.recent[slot].fn;
+	if (!places.ready)
+		start_empty();
+	uint64_t *fn = slope_map_put(&places.by_address, a, &fresh);
+
+	if (!fn)
+		return SLOPE_FN_NONE;
+	if (fresh)
+		*fn = tool_is_stub(a) ? TOOL_FN_STUB : find_function(a);
+	places.recent[slot].address = a;
+	places.recent[slot].fn = (UInt)*fn;
+	return (UInt)*fn;
+}
+
+void tool_forget_code(Addr a, SizeT bytes)
+{
+	Bool any = False;
+
+	for (size_t i = 0; places.ready && i < places.by_address.capacity && !any; i++) {
+		const struct slope_map_entry *e = &places.by_address.entry[i];
+
+		any = e->used && e->key >= a && e->key - a < bytes;
+	}
+	if (!any)
+		return;
+	/* Other code may come to the same place: start with an empty memory. */
+	slope_arena_fini(&places.arena);
+	start_empty();
+}
+
+/* ---- entries ---- */
+
+static Bool ends_with(const HChar *text, const HChar *end)
+{
+	SizeT a = VG_(strlen)(text), b = VG_(strlen)(end);
+
+	return a >= b && VG_(strcmp)(text + a - b, end) == 0;
+}
+
+Bool tool_is_entry(Addr a)
+{
+	const HChar *name;
+
+	/* The unlikely parts that gcc moves away have symbols, but are no functions. */
+	return VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), a, &name) && !ends_with(name, ".cold");
+}

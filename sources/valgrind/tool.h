@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The Valgrind tool's inner workings, shared by its files:
+ *
+ *   main.c        options, callbacks, life of the process
+ *   instrument.c  what is added to translated code
+ *   calls.c       calls, returns, jumps between functions, signals
+ *   stacks.c      one fiber per stack: threads, coroutines, switches
+ *   memory.c      shadow windows, the slow side of reads and writes, the kernel
+ *   places.c      code addresses to functions and modules
+ *   output.c      the profile file
+ *
+ * Valgrind runs one thread at a time, so one global state is enough; it holds
+ * all that would otherwise be globals.
+ */
+#ifndef SLOPE_SOURCES_VALGRIND_TOOL_H
+#define SLOPE_SOURCES_VALGRIND_TOOL_H
+
+#include "pub_tool_basics.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcprint.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_machine.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_options.h"
+#include "pub_tool_threadstate.h"
+#include "pub_tool_tooliface.h"
+#include "pub_tool_vki.h"
+#include "pub_tool_xarray.h"
+
+#include "core/thread.h"
+
+/*
+ * What translated code needs of the running fiber, per Valgrind thread, in the
+ * first shadow copy of the guest registers. Valid only while client code runs:
+ * filled when it starts, emptied when it stops.
+ */
+struct slots {
+	ULong counter;               /* cost since the last look: `ir`, `bb`, or ir + (bb << 32) */
+	ULong window_8th;            /* address of the shadow window / 8 */
+	ULong top_stamps;            /* stamp of the topmost activation, twice */
+	ULong own_stamps;            /* the same with SLOPE_STAMP_OWN, twice */
+	ULong top_fn;
+	ULong top_sp;
+};
+
+/* One stack with all that happens on it: a thread, or a coroutine in it. */
+struct fiber {
+	struct fiber *next;          /* of the same thread */
+	struct slope_thread *core;
+	uint64_t cost[SLOPE_UNITS_MAX];
+	Addr base;                   /* highest address that is surely on this stack */
+	Addr parked_sp;              /* where it was left; 0 while it runs */
+	UInt tail_run;               /* jumps into functions at one stack pointer, about */
+	void *window;
+};
+
+#define SIGNAL_DEPTHS 64
+
+struct tool_thread {
+	struct fiber *fiber;         /* the running one; NULL: no such thread */
+	struct fiber *fibers;
+	Bool handler_due;            /* a signal handler begins with the next instruction */
+	Bool handler_on_altstack;
+	UInt signal_depth_count;
+	ULong signal_depth[SIGNAL_DEPTHS];  /* frames below each running handler */
+	Bool signal_alt[SIGNAL_DEPTHS];     /* it runs on the alternate stack */
+};
+
+struct options {
+	const HChar *out;
+	Int main_pid;
+	Int cell_bytes;
+	Int max_points;
+	Int stamp_limit;
+	const HChar *cost, *input;
+	Bool access_by_call;         /* no inlined checks: slower, the reference */
+	XArray *toggle, *only, *skip;   /* of const HChar*; NULL: none given */
+};
+
+struct tool {
+	struct options options;
+	struct slope_session session;
+	struct slope_host host;
+	Bool running;                /* the session exists */
+
+	UInt units;
+	Bool count_ir, count_bb;
+	Bool trms;
+	Bool inlined;                /* translated code holds the checks itself */
+	Bool check_writes;           /* there are several stacks: writes must be checked too */
+
+	struct tool_thread *thread;  /* by Valgrind's thread id */
+	struct fiber *fiber;         /* the one whose code runs */
+	UInt slots_offset;           /* in the guest state */
+	UInt exec_count;             /* images that this process has left by exec */
+};
+
+extern struct tool tool;
+
+static inline struct slots *slots_of(void *guest_state)
+{
+	return (struct slots *)((HChar *)guest_state + tool.slots_offset);
+}
+
+/* instrument.c */
+IRSB *tool_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+		      const VexGuestExtents *extents, const VexArchInfo *archinfo, IRType guest_word, IRType host_word);
+
+/* calls.c: called from translated code, at the end of the block that has the instruction. */
+VG_REGPARM(3) void tool_call(void *guest_state, UWord fn, Addr sp);
+VG_REGPARM(3) void tool_call_address(void *guest_state, Addr target, Addr sp);
+VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp);
+VG_REGPARM(3) void tool_jump_address(void *guest_state, Addr target, Addr sp);
+VG_REGPARM(2) void tool_return(void *guest_state, Addr sp);
+void tool_before_signal(ThreadId tid, Int signal, Bool alt_stack);
+void tool_after_signal(ThreadId tid, Int signal);
+/* The handler that is due begins. */
+void tool_begin_handler(ThreadId tid);
+
+/* stacks.c */
+void tool_take_costs(struct fiber *f, struct slots *slots);
+void tool_fill_slots(const struct fiber *f, struct slots *slots);
+VG_REGPARM(3) void tool_stack_moved(void *guest_state, Addr sp, Addr old_sp);
+void tool_thread_created(ThreadId parent, ThreadId child);
+void tool_thread_began(ThreadId tid);
+void tool_thread_exits(ThreadId tid);
+void tool_code_starts(ThreadId tid, ULong blocks);
+void tool_code_stops(ThreadId tid, ULong blocks);
+void tool_end_all_threads(void);
+void tool_fork_child(ThreadId tid);
+
+/* memory.c */
+Bool tool_window_new(struct fiber *f);
+void tool_window_free(struct fiber *f);
+/* For renumbering: visits the touched words of a fiber's window. */
+void tool_each_window_word(void *ctx, struct slope_thread *t, void (*visit)(void *arg, uint32_t *words, size_t count), void *arg);
+/* From now on accesses go through calls; code is translated anew. */
+void tool_leave_inlined(void);
+void tool_retranslate(void);
+VG_REGPARM(2) void tool_read(Addr a, UWord bytes);
+VG_REGPARM(2) void tool_write(Addr a, UWord bytes);
+void tool_read_group(UWord sizes, Addr a0, Addr a1, Addr a2, Addr a3, Addr a4);
+void tool_watch_memory(void);
+void *tool_pages(void *ctx, size_t bytes);
+void tool_release(void *ctx, void *p, size_t bytes);
+
+/* places.c */
+/*
+ * The function that a call of this address enters. TOOL_FN_STUB for a stub of
+ * the linkage table, which is part of its caller until it jumps on;
+ * SLOPE_FN_NONE when memory runs out.
+ */
+#define TOOL_FN_STUB (UINT32_MAX - 1)
+UInt tool_function_at(Addr a);
+Bool tool_is_stub(Addr a);
+/* Does a function with a symbol begin here? */
+Bool tool_is_entry(Addr a);
+/* Code in this range is gone. */
+void tool_forget_code(Addr a, SizeT bytes);
+Bool tool_is_elf(const HChar *path);
+
+/* output.c */
+void tool_write_profile(Int exit_code, const HChar *ended);
+/* The image is about to be replaced: its profile is written by a copy of the process. */
+void tool_before_exec(void);
+void tool_after_failed_exec(void);
+
+#endif
