@@ -97,6 +97,18 @@ void slope_shadow_fini(struct slope_shadow *shadow)
 	slope_shadow_init(shadow, shadow->host);
 }
 
+/* The leaf, or NULL; and how many cells (log2) it or the missing table stands for. The root is there. */
+static uint32_t *leaf_or_gap(const struct slope_shadow *shadow, uint64_t number, unsigned *cells_log2)
+{
+	void **table = (void **)shadow->root;
+
+	for (unsigned level = 3; level-- > 0 && table;) {
+		*cells_log2 = SLOPE_LEAF_LOG2 + level * TABLE_LOG2;
+		table = table[part(number, level)];
+	}
+	return (uint32_t *)table;
+}
+
 void slope_shadow_clear(struct slope_shadow *shadow, uint64_t cell, uint64_t count)
 {
 	uint64_t end = cell + count;
@@ -104,13 +116,14 @@ void slope_shadow_clear(struct slope_shadow *shadow, uint64_t cell, uint64_t cou
 	if (cell < shadow->window_cells)
 		cell = shadow->window_cells;
 	while (cell < end && shadow->root) {
-		uint64_t leaf_end = (cell | (SLOPE_LEAF_CELLS - 1)) + 1;
-		uint32_t *leaf = slope_shadow_leaf(shadow, cell >> SLOPE_LEAF_LOG2, false);
+		unsigned cells_log2;
+		uint32_t *leaf = leaf_or_gap(shadow, cell >> SLOPE_LEAF_LOG2, &cells_log2);
+		uint64_t stop = (cell | ((UINT64_C(1) << cells_log2) - 1)) + 1;
 
-		if (leaf_end > end)
-			leaf_end = end;
-		for (; leaf && cell < leaf_end; cell++)
+		if (stop > end)
+			stop = end;
+		for (; leaf && cell < stop; cell++)
 			leaf[cell & (SLOPE_LEAF_CELLS - 1)] = 0;
-		cell = leaf_end;
+		cell = stop;
 	}
 }

@@ -13,6 +13,7 @@
 
 struct tool tool = {
 	.options = { .cell_bytes = 4, .cost = "ir", .input = "trms" },
+	.exit_code = -1,
 };
 
 static void add_pattern(XArray **list, const HChar *pattern)
@@ -101,10 +102,11 @@ static void start(void)
 		tool.options.main_pid = VG_(getpid)();
 }
 
-static void finish(Int exit_code)
+/* Valgrind's own exit code says nothing of the program's. */
+static void finish(Int valgrind_exit_code)
 {
 	tool_end_all_threads();
-	tool_write_profile(exit_code, "exit");
+	tool_write_profile(tool.exit_code, tool.exit_code < 0 ? "signal" : "exit");
 }
 
 static Bool take_request(ThreadId tid, UWord *args, UWord *ret)
@@ -139,6 +141,8 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
 {
 	if (is_exec(number))
 		tool_before_exec();
+	else if (number == __NR_exit_group || number == __NR_exit)
+		tool.exit_code = (Int)(args[0] & 0xff);
 }
 
 static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt count, SysRes result)

@@ -10,6 +10,7 @@
  * with a call for each access: slower, and the same answers.
  */
 #include "tool.h"
+#include "libvex_guest_amd64.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_transtab.h"
 #include "pub_tool_vkiscnums.h"
@@ -134,9 +135,28 @@ void tool_each_window_word(void *ctx, struct slope_thread *t, void (*visit)(void
 		VG_(close)(pagemap);
 }
 
-void tool_retranslate(void)
+/*
+ * Valgrind allows tools to throw translations away in client requests only. It
+ * is as safe in system calls and between runs of client code, where Valgrind
+ * does the same for unmapped code; there we say so ourselves.
+ */
+extern Bool VG_(ok_to_discard_translations);
+
+void tool_retranslate_if_due(void)
 {
-	VG_(discard_translations_safely)(0, ~(SizeT)0, "slope: new kind of access checks");
+	Bool before = VG_(ok_to_discard_translations);
+
+	if (!tool.retranslate_due)
+		return;
+	tool.retranslate_due = False;
+	VG_(ok_to_discard_translations) = True;
+	VG_(discard_translations_safely)(0x1000, ~(SizeT)0xfff, "slope: another kind of access checks");
+	VG_(ok_to_discard_translations) = before;
+}
+
+void tool_stop_soon(void *guest_state)
+{
+	((VexGuestAMD64State *)guest_state)->host_EvC_COUNTER = 0;   /* the next block goes back to the scheduler */
 }
 
 void tool_leave_inlined(void)
@@ -144,7 +164,7 @@ void tool_leave_inlined(void)
 	if (!tool.inlined)
 		return;
 	tool.inlined = False;
-	tool_retranslate();
+	tool.retranslate_due = True;
 }
 
 VG_REGPARM(2) void tool_read(Addr a, UWord bytes)
@@ -225,6 +245,7 @@ static void mapped(Addr a, SizeT bytes, Bool rr, Bool ww, Bool xx, ULong di_hand
 		slope_session_map_file(&tool.session, a, bytes);
 	if (a + bytes > WINDOW_LIMIT)
 		tool_leave_inlined();
+	tool_retranslate_if_due();
 }
 
 static void unmapped(Addr a, SizeT bytes)
@@ -237,6 +258,7 @@ static void remapped(Addr from, Addr to, SizeT bytes)
 {
 	if (to + bytes > WINDOW_LIMIT)
 		tool_leave_inlined();
+	tool_retranslate_if_due();
 	if (from != to)
 		slope_session_move(&tool.session, from, to, bytes);
 }

@@ -62,7 +62,7 @@ static struct fiber *fiber_new(struct tool_thread *t, UInt parent, Addr base)
 		tool_leave_inlined();
 	if (tool.session.shared && tool.trms && !tool.check_writes) {
 		tool.check_writes = True;
-		tool_retranslate();
+		tool.retranslate_due = True;
 	}
 	f->next = t->fibers;
 	t->fibers = f;
@@ -188,6 +188,8 @@ VG_REGPARM(3) void tool_stack_moved(void *guest_state, Addr sp, Addr old_sp)
 	}
 	slots->window_8th = (Addr)t->fiber->window / 8;
 	tool_fill_slots(t->fiber, slots);
+	if (tool.retranslate_due)
+		tool_stop_soon(guest_state);
 }
 
 void tool_thread_created(ThreadId parent, ThreadId child)
@@ -197,6 +199,7 @@ void tool_thread_created(ThreadId parent, ThreadId child)
 
 	VG_(memset)(t, 0, sizeof *t);
 	t->fiber = fiber_new(t, parent_id, 0);
+	tool_retranslate_if_due();
 }
 
 void tool_thread_began(ThreadId tid)
@@ -261,6 +264,7 @@ void tool_code_stops(ThreadId tid, ULong blocks)
 {
 	struct slots slots;
 
+	tool_retranslate_if_due();
 	if (!tool.thread[tid].fiber)
 		return;
 	VG_(get_shadow_regs_area)(tid, (UChar *)&slots, 1, 0, sizeof slots);

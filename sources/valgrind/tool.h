@@ -89,6 +89,7 @@ struct tool {
 	UInt units;
 	Bool count_ir, count_bb;
 	Bool trms;
+	Bool retranslate_due;        /* one of the two below has changed */
 	Bool inlined;                /* translated code holds the checks itself */
 	Bool check_writes;           /* there are several stacks: writes must be checked too */
 
@@ -96,6 +97,7 @@ struct tool {
 	struct fiber *fiber;         /* the one whose code runs */
 	UInt slots_offset;           /* in the guest state */
 	UInt exec_count;             /* images that this process has left by exec */
+	Int exit_code;               /* -1 until the program names one */
 };
 
 extern struct tool tool;
@@ -137,9 +139,12 @@ Bool tool_window_new(struct fiber *f);
 void tool_window_free(struct fiber *f);
 /* For renumbering: visits the touched words of a fiber's window. */
 void tool_each_window_word(void *ctx, struct slope_thread *t, void (*visit)(void *arg, uint32_t *words, size_t count), void *arg);
-/* From now on accesses go through calls; code is translated anew. */
+/* From now on accesses go through calls; code is due to be translated anew. */
 void tool_leave_inlined(void);
-void tool_retranslate(void);
+/* Throws all translations away if that is due. Not while client code runs. */
+void tool_retranslate_if_due(void);
+/* From a helper: client code stops before its next block. */
+void tool_stop_soon(void *guest_state);
 VG_REGPARM(2) void tool_read(Addr a, UWord bytes);
 VG_REGPARM(2) void tool_write(Addr a, UWord bytes);
 void tool_read_group(UWord sizes, Addr a0, Addr a1, Addr a2, Addr a3, Addr a4);
