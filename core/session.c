@@ -231,11 +231,33 @@ static void move_words(struct slope_session *s, struct slope_shadow *shadow, uin
 	}
 }
 
+static void move_ranges(struct slope_session *s, uint64_t from, uint64_t to, uint64_t bytes)
+{
+	uint64_t shift = to - from, end = from + bytes;
+
+	while (from < end) {
+		size_t i = range_after(s, from);
+
+		if (i >= s->range_count || s->file_range[i].start >= end)
+			return;
+		struct slope_range part = s->file_range[i];
+
+		if (part.start < from)
+			part.start = from;
+		if (part.end > end)
+			part.end = end;
+		remove_range(s, part.start, part.end);
+		slope_session_map_file(s, part.start + shift, part.end - part.start);
+		from = part.end;
+	}
+}
+
 void slope_session_move(struct slope_session *s, uint64_t from, uint64_t to, uint64_t bytes)
 {
 	unsigned log2 = s->config.cell_log2;
 	uint64_t count = (bytes + (UINT64_C(1) << log2) - 1) >> log2;
 
+	move_ranges(s, from, to, bytes);
 	move_words(s, &s->sharing.directory, from >> log2, to >> log2, count);
 	for (size_t i = 1; i < s->thread_count; i++)
 		move_words(s, &s->thread[i]->shadow, from >> log2, to >> log2, count);

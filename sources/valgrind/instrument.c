@@ -456,6 +456,9 @@ static void on_stack_pointer(struct block *b, IRExpr *value)
 	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, either, u64(0)));
 	emit(b, d);
 	forget_places(b);
+	/* What is computed from it from here on is computed from the stack pointer. */
+	if (value->tag == Iex_RdTmp)
+		b->origin[value->Iex.RdTmp.tmp].sp = SP_DERIVED;
 }
 
 static Bool derives_from_sp(const struct block *b, const IRExpr *e)

@@ -111,11 +111,14 @@ void tool_each_window_word(void *ctx, struct slope_thread *t, void (*visit)(void
 {
 	UInt log2 = tool.session.config.cell_log2, kinds = SkFileC | SkAnonC | SkShmC;
 	Int pagemap = VG_(fd_open)("/proc/self/pagemap", VKI_O_RDONLY, 0);
-	Int count = -VG_(am_get_segment_starts)(kinds, NULL, 0);
-	Addr *start = VG_(malloc)("slope.segments", (SizeT)(count + 1) * sizeof *start);
+	Addr *start, one;
+	Int count = VG_(am_get_segment_starts)(kinds, &one, 1);
 	HChar *done = NULL;
 
-	count = t->shadow.window ? VG_(am_get_segment_starts)(kinds, start, count) : 0;
+	if (count < 0)
+		count = -count;
+	start = VG_(malloc)("slope.segments", (SizeT)(count + 1) * sizeof *start);
+	count = t->shadow.window ? VG_(am_get_segment_starts)(kinds, start, count + 1) : 0;
 	for (Int i = 0; i < count; i++) {
 		const NSegment *segment = VG_(am_find_nsegment)(start[i]);
 		Addr end = segment->end < WINDOW_LIMIT ? segment->end : WINDOW_LIMIT - 1;

@@ -240,17 +240,10 @@ void tool_forget_code(Addr a, SizeT bytes)
 
 /* ---- entries ---- */
 
-static Bool ends_with(const HChar *text, const HChar *end)
-{
-	SizeT a = VG_(strlen)(text), b = VG_(strlen)(end);
-
-	return a >= b && VG_(strcmp)(text + a - b, end) == 0;
-}
-
 Bool tool_is_entry(Addr a)
 {
 	const HChar *name;
 
 	/* The unlikely parts that gcc moves away have symbols, but are no functions. */
-	return VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), a, &name) && !ends_with(name, ".cold");
+	return VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), a, &name) && !VG_(strstr)(name, ".cold");
 }
