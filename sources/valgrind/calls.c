@@ -16,7 +16,7 @@
  * are part of their caller. A chain of more than TAIL_RUN_MAX tail calls at
  * one stack pointer replaces its last frame instead of growing.
  */
-#include "tool.h"
+#include "sources/valgrind/tool.h"
 
 #define TAIL_RUN_MAX 256u
 
@@ -40,6 +40,7 @@ VG_REGPARM(3) void tool_call(void *guest_state, UWord fn, Addr sp)
 	struct slots *slots = slots_of(guest_state);
 
 	tool_take_costs(f, slots);
+	f->jumping = False;
 	/* Frames at or below were left without a return that we saw. */
 	if (UNLIKELY(top_sp(f) <= sp))
 		slope_thread_unwind(f->core, sp, f->cost);
@@ -85,8 +86,11 @@ VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp)
 VG_REGPARM(3) void tool_jump_address(void *guest_state, Addr target, Addr sp)
 {
 	UInt fn = tool_function_at(target);
+	Bool lands = tool.fiber->jumping;
 
-	if (fn != TOOL_FN_STUB)
+	tool.fiber->jumping = False;
+	/* A longjmp lands in the middle of a function that is on top already. */
+	if (!lands && fn != TOOL_FN_STUB && fn != slots_of(guest_state)->top_fn)
 		tool_jump(guest_state, fn, sp);
 }
 
@@ -95,6 +99,7 @@ VG_REGPARM(2) void tool_return(void *guest_state, Addr sp)
 	struct fiber *f = tool.fiber;
 	struct slots *slots = slots_of(guest_state);
 
+	f->jumping = False;
 	if (UNLIKELY(slots->top_sp > sp))
 		return;                  /* a return used as a jump */
 	tool_take_costs(f, slots);
@@ -141,4 +146,9 @@ void tool_after_signal(ThreadId tid, Int signal)
 
 	if (t->fiber->core->depth > depth)
 		slope_thread_cut(t->fiber->core, depth, t->fiber->cost);
+}
+
+void tool_begin_process(ThreadId tid)
+{
+	enter(tool.thread[tid].fiber, tool_function_at(VG_(get_IP)(tid)), VG_(get_SP)(tid), 0);
 }

@@ -17,7 +17,7 @@
  * the store of one are not data and not checked. Addresses that derive from
  * the stack pointer are taken to be aligned as their offset is.
  */
-#include "tool.h"
+#include "sources/valgrind/tool.h"
 #include "libvex_guest_amd64.h"
 
 #define GROUP_MAX 5
@@ -55,6 +55,7 @@ struct block {
 	struct access own[SEEN_MAX];     /* cells stored to in this block */
 	Int own_count, own_next;
 
+	Addr address_of_block;
 	Int instructions;            /* since the counter was last brought up to date */
 	Bool block_counted;
 };
@@ -583,6 +584,31 @@ static void on_statement(struct block *b, IRStmt *st, const struct linkage *link
 	}
 }
 
+/*
+ * A jump to an address that is computed. Out of a stub it ends in a function;
+ * elsewhere it does if it leaves the module, be the function's symbol known or
+ * not.
+ */
+static void on_jump(struct block *b, IRExpr *next, Bool stub)
+{
+	IRExpr *outside = NULL;
+	IRDirty *d;
+	Addr start;
+	SizeT bytes;
+
+	if (!stub) {
+		if (!tool_code_range(b->address_of_block, &start, &bytes))
+			return;
+		IRExpr *distance = binop(b, Iop_Sub64, next, u64(start));
+
+		outside = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, u64(bytes), distance));
+	}
+	d = slots_call("tool_jump_address", tool_jump_address, 3, mkIRExprVec_3(IRExpr_GSPTR(), next, stack_pointer(b)));
+	if (outside)
+		d->guard = outside;
+	emit(b, d);
+}
+
 static void on_block_end(struct block *b, const IRSB *in, const struct linkage *linkage, Bool stub)
 {
 	close_group(b);
@@ -592,17 +618,16 @@ static void on_block_end(struct block *b, const IRSB *in, const struct linkage *
 	else if (in->jumpkind == Ijk_Ret && linkage->pop)
 		emit(b, slots_call("tool_return", tool_return, 2,
 				   mkIRExprVec_2(IRExpr_GSPTR(), linkage->pop->Ist.WrTmp.data->Iex.Load.addr)));
-	else if (stub && in->jumpkind == Ijk_Boring)
-		emit(b, slots_call("tool_jump_address", tool_jump_address, 3,
-				   mkIRExprVec_3(IRExpr_GSPTR(), in->next, stack_pointer(b))));
+	else if (in->jumpkind == Ijk_Boring && in->next->tag == Iex_RdTmp)
+		on_jump(b, in->next, stub);
 }
 
 IRSB *tool_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
 		      const VexGuestExtents *extents, const VexArchInfo *archinfo, IRType guest_word, IRType host_word)
 {
-	struct block b = { .out = deepCopyIRSBExceptStmts(in) };
-	struct linkage linkage = find_linkage(in);
 	Addr address = closure->nraddr;
+	struct block b = { .out = deepCopyIRSBExceptStmts(in), .address_of_block = address };
+	struct linkage linkage = find_linkage(in);
 	Bool stub = tool_is_stub(address);
 	Int i = 0;
 

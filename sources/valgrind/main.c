@@ -4,7 +4,7 @@
  * exact, threads serialized. This file has the options and tells Valgrind what
  * we want to hear of; tool.h says where the rest is.
  */
-#include "tool.h"
+#include "sources/valgrind/tool.h"
 #include "libvex_guest_amd64.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_vkiscnums.h"

@@ -9,7 +9,7 @@
  * be had, or the client is granted memory beyond it, code is translated anew
  * with a call for each access: slower, and the same answers.
  */
-#include "tool.h"
+#include "sources/valgrind/tool.h"
 #include "libvex_guest_amd64.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_transtab.h"

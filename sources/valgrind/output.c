@@ -3,7 +3,7 @@
  * The profile file. It is written under a temporary name and renamed when it
  * is whole, so that nobody ever finds half of one under its real name.
  */
-#include "tool.h"
+#include "sources/valgrind/tool.h"
 #include "pub_tool_clientstate.h"
 #include "pub_tool_vkiscnums.h"
 

@@ -5,7 +5,7 @@
  * by path and build id. Where a symbol covers the address, the function begins
  * where the symbol does; without one, it begins at the address that was called.
  */
-#include "tool.h"
+#include "sources/valgrind/tool.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_debuginfo.h"
 #include "pub_tool_seqmatch.h"
@@ -70,30 +70,64 @@ static void find_build_id(const UChar *notes, UInt bytes, struct slope_module *m
 	}
 }
 
+#define SEGMENTS_MAX 64u
+#define SEGMENT_LOAD 1u
+#define SEGMENT_NOTE 4u
+
+/* One line of an ELF file's segment table. */
+struct elf_segment {
+	UInt type, flags;
+	ULong offset, address, physical, file_bytes, memory_bytes, align;
+};
+
+/* The file's segments, SEGMENTS_MAX at most; how many. */
+static UInt read_segments(Int fd, struct elf_segment *segment)
+{
+	UChar header[64] __attribute__((aligned(8)));
+	UInt count = 0, all;
+
+	if (!read_at(fd, header, 0, sizeof header) || header[4] != 2)
+		return 0;
+	all = *(UShort *)(header + 56);
+	while (count < all && count < SEGMENTS_MAX &&
+	       read_at(fd, &segment[count], (Long)(*(ULong *)(header + 32) + (ULong)count * *(UShort *)(header + 54)), sizeof *segment))
+		count++;
+	return count;
+}
+
 static void read_build_id(const HChar *path, struct slope_module *m)
 {
-	UChar header[64], segment[56], notes[4096] __attribute__((aligned(8)));
+	UChar notes[4096] __attribute__((aligned(8)));
+	struct elf_segment segment[SEGMENTS_MAX];
 	Int fd = VG_(fd_open)(path, VKI_O_RDONLY, 0);
 
 	if (fd < 0)
 		return;
-	if (!read_at(fd, header, 0, sizeof header) || header[4] != 2)
-		goto close_fd;
-	ULong table = *(ULong *)(header + 32);
-	UShort entry_bytes = *(UShort *)(header + 54), count = *(UShort *)(header + 56);
+	UInt count = read_segments(fd, segment);
 
-	for (UInt i = 0; i < count && !m->build_id_bytes; i++) {
-		if (!read_at(fd, segment, (Long)(table + (ULong)i * entry_bytes), sizeof segment))
-			break;
-		ULong bytes = *(ULong *)(segment + 32);
-
-		if (*(UInt *)segment != 4 || bytes > sizeof notes)   /* notes only */
-			continue;
-		if (read_at(fd, notes, (Long) * (ULong *)(segment + 8), (Int)bytes))
-			find_build_id(notes, (UInt)bytes, m);
-	}
-close_fd:
+	for (UInt i = 0; i < count && !m->build_id_bytes; i++)
+		if (segment[i].type == SEGMENT_NOTE && segment[i].file_bytes <= sizeof notes &&
+		    read_at(fd, notes, (Long)segment[i].offset, (Int)segment[i].file_bytes))
+			find_build_id(notes, (UInt)segment[i].file_bytes, m);
 	VG_(close)(fd);
+}
+
+/* The address in the module's own space of a place in its file. */
+static Addr address_in_file(const HChar *path, Addr file_offset)
+{
+	struct elf_segment segment[SEGMENTS_MAX];
+	Addr address = file_offset;
+	Int fd = VG_(fd_open)(path, VKI_O_RDONLY, 0);
+
+	if (fd < 0)
+		return address;
+	UInt count = read_segments(fd, segment);
+
+	for (UInt i = 0; i < count; i++)
+		if (segment[i].type == SEGMENT_LOAD && file_offset - segment[i].offset < segment[i].file_bytes)
+			address = file_offset - segment[i].offset + segment[i].address;
+	VG_(close)(fd);
+	return address;
 }
 
 /* The module mapped at `start`; its file is looked at once. */
@@ -174,7 +208,7 @@ static UInt find_function(Addr a)
 	} else if ((segment = VG_(am_find_nsegment)(a)) && segment->kind == SkFileC &&
 		   (path = VG_(am_get_filename)(segment))) {
 		module = module_of(path, segment->start, segment->end - segment->start + 1);
-		offset = a - segment->start + (Addr)segment->offset;
+		offset = address_in_file(path, a - segment->start + (Addr)segment->offset);
 	}
 	if (!path)
 		path = "";
@@ -246,4 +280,15 @@ Bool tool_is_entry(Addr a)
 
 	/* The unlikely parts that gcc moves away have symbols, but are no functions. */
 	return VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), a, &name) && !VG_(strstr)(name, ".cold");
+}
+
+Bool tool_code_range(Addr a, Addr *start, SizeT *bytes)
+{
+	const DebugInfo *di = VG_(find_DebugInfo)(VG_(current_DiEpoch)(), a);
+
+	if (!di)
+		return False;
+	*start = VG_(DebugInfo_get_text_avma)(di);
+	*bytes = VG_(DebugInfo_get_text_size)(di);
+	return a - *start < *bytes;
 }

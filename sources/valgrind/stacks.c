@@ -16,7 +16,7 @@
  * What it gets wrong: a coroutine whose stack is a local array of the function
  * that starts it looks like a longjmp.
  */
-#include "tool.h"
+#include "sources/valgrind/tool.h"
 
 #define PARKED_REACH 512u        /* bytes that a switch may pop before it continues */
 #define BASE_REACH 256u          /* how much above its first frame a stack's top may lie */
@@ -186,6 +186,7 @@ VG_REGPARM(3) void tool_stack_moved(void *guest_state, Addr sp, Addr old_sp)
 	} else if ((next = new_stack(t, sp))) {
 		switch_to(t, next, old_sp);
 	}
+	t->fiber->jumping = True;
 	slots->window_8th = (Addr)t->fiber->window / 8;
 	tool_fill_slots(t->fiber, slots);
 	if (tool.retranslate_due)
@@ -206,10 +207,13 @@ void tool_thread_began(ThreadId tid)
 {
 	struct fiber *f = tool.thread[tid].fiber;
 
-	if (f) {
-		f->core->os_id = (ULong)VG_(gettid)();
-		f->base = VG_(get_SP)(tid) + BASE_REACH;
-	}
+	if (!f)
+		return;
+	f->core->os_id = (ULong)VG_(gettid)();
+	f->base = VG_(get_SP)(tid) + BASE_REACH;
+	/* Nobody calls the first function of a process. */
+	if (!f->core->parent)
+		tool_begin_process(tid);
 }
 
 static void note_name(struct slope_thread *core)

@@ -52,6 +52,7 @@ struct fiber {
 	struct slope_thread *core;
 	uint64_t cost[SLOPE_UNITS_MAX];
 	Addr base;                   /* highest address that is surely on this stack */
+	Bool jumping;                /* the stack has just moved: the next jump is a longjmp's */
 	Addr parked_sp;              /* where it was left; 0 while it runs */
 	UInt tail_run;               /* jumps into functions at one stack pointer, about */
 	void *window;
@@ -121,6 +122,8 @@ void tool_before_signal(ThreadId tid, Int signal, Bool alt_stack);
 void tool_after_signal(ThreadId tid, Int signal);
 /* The handler that is due begins. */
 void tool_begin_handler(ThreadId tid);
+/* The process begins with its first function. */
+void tool_begin_process(ThreadId tid);
 
 /* stacks.c */
 void tool_take_costs(struct fiber *f, struct slots *slots);
@@ -163,6 +166,8 @@ UInt tool_function_at(Addr a);
 Bool tool_is_stub(Addr a);
 /* Does a function with a symbol begin here? */
 Bool tool_is_entry(Addr a);
+/* Where the module around this code has its code; False when there is none. */
+Bool tool_code_range(Addr a, Addr *start, SizeT *bytes);
 /* Code in this range is gone. */
 void tool_forget_code(Addr a, SizeT bytes);
 Bool tool_is_elf(const HChar *path);

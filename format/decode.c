@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "format/decode.h"
+
+/* The first error stays, and nothing is read after it. */
+static uint64_t fail(struct slope_cursor *c, enum slope_decode error)
+{
+	if (c->error == SLOPE_DECODE_OK)
+		c->error = error;
+	c->at = c->end;
+	return 0;
+}
+
+static unsigned get_byte(struct slope_cursor *c)
+{
+	return c->at < c->end ? *c->at++ : (unsigned)fail(c, SLOPE_DECODE_SHORT);
+}
+
+static uint64_t get_long(struct slope_cursor *c, uint64_t value)
+{
+	for (unsigned shift = 7; shift < 64; shift += 7) {
+		uint64_t b = get_byte(c);
+
+		if (shift == 63 && b > 1)
+			return fail(c, SLOPE_DECODE_RANGE);
+		value |= (b & 0x7f) << shift;
+		if (b < 0x80)
+			return c->error == SLOPE_DECODE_OK ? value : 0;
+	}
+	return fail(c, SLOPE_DECODE_RANGE);
+}
+
+static uint64_t get(struct slope_cursor *c)
+{
+	unsigned b = get_byte(c);
+
+	return SLOPE_LIKELY(b < 0x80) ? b : get_long(c, b & 0x7f);
+}
+
+static int64_t get_signed(struct slope_cursor *c)
+{
+	uint64_t v = get(c);
+
+	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
+}
+
+static uint32_t get_up_to(struct slope_cursor *c, uint32_t greatest)
+{
+	uint64_t v = get(c);
+
+	return v <= greatest ? (uint32_t)v : (uint32_t)fail(c, SLOPE_DECODE_RANGE);
+}
+
+static uint32_t get32(struct slope_cursor *c)
+{
+	return get_up_to(c, UINT32_MAX);
+}
+
+static const unsigned char *get_bytes(struct slope_cursor *c, uint64_t count)
+{
+	const unsigned char *bytes = c->at;
+
+	if (count > (uint64_t)(c->end - c->at)) {
+		fail(c, SLOPE_DECODE_SHORT);
+		return NULL;
+	}
+	c->at += count;
+	return bytes;
+}
+
+static struct slope_text get_text(struct slope_cursor *c)
+{
+	uint64_t count = get(c);
+	const unsigned char *bytes = count ? get_bytes(c, count - 1) : NULL;
+
+	return (struct slope_text){ (const char *)bytes, bytes ? (size_t)count - 1 : 0 };
+}
+
+static void get_costs(struct slope_cursor *c, uint64_t *cost)
+{
+	for (uint32_t u = 0; u < c->units; u++)
+		cost[u] = get(c);
+}
+
+enum slope_decode slope_cursor_init(struct slope_cursor *c, enum slope_section section, const void *payload, size_t bytes)
+{
+	*c = (struct slope_cursor){ .at = payload, .end = (const unsigned char *)payload + bytes };
+	if (slope_section_has_units(section)) {
+		c->units = get_up_to(c, SLOPE_UNITS_MAX);
+		if (!c->units)
+			fail(c, SLOPE_DECODE_RANGE);
+	}
+	return c->error;
+}
+
+static bool at_end(const struct slope_cursor *c)
+{
+	return c->at == c->end && c->error == SLOPE_DECODE_OK;
+}
+
+enum slope_decode slope_decode_meta(struct slope_cursor *c, struct slope_meta_entry *meta)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	*meta = (struct slope_meta_entry){ .key = get_text(c) };
+	meta->kind = get_byte(c);
+	switch (meta->kind) {
+	case SLOPE_META_NUMBER:
+		meta->number = get(c);
+		break;
+	case SLOPE_META_SIGNED:
+		meta->value = get_signed(c);
+		break;
+	case SLOPE_META_TEXT:
+		meta->text = get_text(c);
+		break;
+	default:
+		fail(c, SLOPE_DECODE_KIND);
+	}
+	return c->error;
+}
+
+enum slope_decode slope_decode_module(struct slope_cursor *c, struct slope_module_entry *module)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	*module = (struct slope_module_entry){ .number = get32(c) };
+	module->path = get_text(c);
+	module->build_id_bytes = get_up_to(c, sizeof module->build_id);
+	const unsigned char *id = get_bytes(c, module->build_id_bytes);
+
+	if (id)
+		slope_copy(module->build_id, id, module->build_id_bytes);
+	module->start = get(c);
+	module->bytes = get(c);
+	return c->error;
+}
+
+enum slope_decode slope_decode_function(struct slope_cursor *c, struct slope_function_entry *function)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	function->number = get32(c);
+	function->module = get32(c);
+	function->flags = get32(c);
+	function->offset = get(c);
+	function->raw_name = get_text(c);
+	return c->error;
+}
+
+enum slope_decode slope_decode_file(struct slope_cursor *c, struct slope_file_entry *file)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	file->number = get32(c);
+	file->path = get_text(c);
+	return c->error;
+}
+
+enum slope_decode slope_decode_symbol(struct slope_cursor *c, struct slope_symbol_entry *symbol)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	symbol->function = get32(c);
+	symbol->file = get32(c);
+	symbol->line = get32(c);
+	symbol->name = get_text(c);
+	return c->error;
+}
+
+enum slope_decode slope_decode_thread(struct slope_cursor *c, struct slope_thread_entry *thread)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	thread->number = get32(c);
+	thread->id = get32(c);
+	thread->parent = get32(c);
+	thread->os_id = get(c);
+	thread->process = get(c);
+	thread->calls = get(c);
+	thread->max_depth = get(c);
+	thread->name = get_text(c);
+	return c->error;
+}
+
+enum slope_decode slope_decode_cost(struct slope_cursor *c, struct slope_cost_entry *cost)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	*cost = (struct slope_cost_entry){ .function = get32(c) };
+	cost->thread = get32(c);
+	cost->calls = get(c);
+	get_costs(c, cost->total);
+	get_costs(c, cost->self);
+	cost->rms = get(c);
+	cost->trms = get(c);
+	cost->thread_input = get(c);
+	cost->external = get(c);
+	return c->error;
+}
+
+enum slope_decode slope_decode_edge(struct slope_cursor *c, struct slope_edge_entry *edge)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	*edge = (struct slope_edge_entry){ .thread = get32(c) };
+	edge->caller = get32(c);
+	edge->callee = get32(c);
+	edge->calls = get(c);
+	get_costs(c, edge->cost);
+	return c->error;
+}
+
+enum slope_decode slope_decode_lost(struct slope_cursor *c, struct slope_lost_entry *lost)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	lost->name = get_text(c);
+	lost->text = get_text(c);
+	lost->count = get(c);
+	return c->error;
+}
+
+enum slope_decode slope_decode_end(struct slope_cursor *c, struct slope_end_entry *end)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	end->tag = get32(c);
+	end->chunks = get(c);
+	end->records = get(c);
+	return c->error;
+}
+
+enum slope_decode slope_decode_points(struct slope_cursor *c, struct slope_points_entry *points)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	points->metric = get32(c);
+	points->function = get32(c);
+	points->thread = get32(c);
+	points->bits = get_up_to(c, SLOPE_POINTS_EXACT);
+	c->n = 0;
+	return c->error;
+}
+
+static void get_flat(struct slope_cursor *c, struct slope_stat *stat, uint64_t calls)
+{
+	uint64_t cost = get(c);
+	unsigned __int128 sq = (unsigned __int128)cost * cost * calls;
+
+	*stat = (struct slope_stat){ cost, cost, cost * calls, (uint64_t)sq, (uint64_t)(sq >> 64) };
+}
+
+static void get_stat(struct slope_cursor *c, struct slope_stat *stat)
+{
+	stat->min = get(c);
+	stat->max = stat->min + get(c);
+	stat->sum = get(c);
+	stat->sq_lo = get(c);
+	stat->sq_hi = get(c);
+}
+
+enum slope_decode slope_decode_point_row(struct slope_cursor *c, struct slope_point *row)
+{
+	unsigned kind = get_byte(c);
+
+	if (!kind)
+		return c->error == SLOPE_DECODE_OK ? SLOPE_DECODE_END : c->error;
+	if (!(kind & SLOPE_ROW_THERE) || kind > (SLOPE_ROW_THERE | SLOPE_ROW_FLAT | SLOPE_ROW_PLAIN)) {
+		fail(c, SLOPE_DECODE_KIND);
+		return c->error;
+	}
+	row->n = c->n += (uint64_t)get_signed(c);
+	row->calls = get(c);
+	bool plain = kind & SLOPE_ROW_PLAIN;
+
+	row->rms = plain ? row->n * row->calls : get(c);
+	row->thread = plain ? 0 : get(c);
+	row->external = plain ? 0 : get(c);
+	for (uint32_t u = 0; u < c->units; u++)
+		if (kind & SLOPE_ROW_FLAT)
+			get_flat(c, &row->cost[u], row->calls);
+		else
+			get_stat(c, &row->cost[u]);
+	return c->error;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "format/encode.h"
+
+#define VARINT_MAX 10u
+#define TEXT_ROOM (VARINT_MAX + SLOPE_TEXT_MAX)
+#define COST_ROOM (SLOPE_UNITS_MAX * VARINT_MAX)
+#define POINT_ROOM (1u + 5 * VARINT_MAX + SLOPE_UNITS_MAX * 5 * VARINT_MAX)
+#define POINTS_HEAD_ROOM (4u * VARINT_MAX)
+#define POINTS_END_ROOM 1u
+
+static void put_fixed(unsigned char *to, uint32_t value, unsigned bytes)
+{
+	for (unsigned i = 0; i < bytes; i++)
+		to[i] = (unsigned char)(value >> (8 * i));
+}
+
+static void put_byte(struct slope_encoder *e, unsigned value)
+{
+	e->chunk[e->used++] = (unsigned char)value;
+}
+
+static void put(struct slope_encoder *e, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		put_byte(e, (unsigned)value | 0x80);
+	put_byte(e, (unsigned)value);
+}
+
+static void put_signed(struct slope_encoder *e, int64_t value)
+{
+	put(e, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+}
+
+/* Bytes of a text that may be stored: never the half of a UTF-8 character. */
+static size_t fitting(const struct slope_text *text)
+{
+	size_t count = text->count;
+
+	if (count <= SLOPE_TEXT_MAX)
+		return count;
+	count = SLOPE_TEXT_MAX;
+	while (count > SLOPE_TEXT_MAX - 4 && ((unsigned char)text->bytes[count] & 0xc0) == 0x80)
+		count--;
+	return count;
+}
+
+static void put_text(struct slope_encoder *e, const struct slope_text *text)
+{
+	if (!text->bytes) {
+		put(e, 0);
+		return;
+	}
+	size_t count = fitting(text);
+
+	e->texts_cut += count < text->count;
+	put(e, count + 1);
+	slope_copy(e->chunk + e->used, text->bytes, count);
+	e->used += count;
+}
+
+static void put_costs(struct slope_encoder *e, const uint64_t *cost)
+{
+	for (uint32_t u = 0; u < e->units; u++)
+		put(e, cost[u]);
+}
+
+static void write_out(struct slope_encoder *e, const void *bytes, size_t count)
+{
+	if (!e->failed)
+		e->failed = !e->writer.write(e->writer.ctx, bytes, count);
+}
+
+static void close_chunk(struct slope_encoder *e)
+{
+	if (e->section == SLOPE_SECTION_COUNT)
+		return;
+	put_fixed(e->chunk, slope_section_tag(e->section), 4);
+	put_fixed(e->chunk + 4, (uint32_t)(e->used - SLOPE_CHUNK_HEADER_BYTES), 4);
+	uint32_t crc = slope_crc32c(&e->crc, 0, e->chunk, 8);
+
+	crc = slope_crc32c(&e->crc, crc, e->chunk + SLOPE_CHUNK_HEADER_BYTES, e->used - SLOPE_CHUNK_HEADER_BYTES);
+	put_fixed(e->chunk + 8, crc, 4);
+	write_out(e, e->chunk, e->used);
+	e->chunks[e->section]++;
+	e->section = SLOPE_SECTION_COUNT;
+}
+
+static void open_chunk(struct slope_encoder *e, enum slope_section section)
+{
+	e->section = section;
+	e->used = SLOPE_CHUNK_HEADER_BYTES;
+	if (slope_section_has_units(section))
+		put(e, e->units);
+}
+
+static bool has_room(const struct slope_encoder *e, size_t bytes)
+{
+	return e->used + bytes <= sizeof e->chunk;
+}
+
+/* Makes room for one record of at most `bytes`. */
+static void begin_record(struct slope_encoder *e, enum slope_section section, size_t bytes)
+{
+	SLOPE_ASSERT(!e->in_points);
+	if (e->section != section || !has_room(e, bytes)) {
+		close_chunk(e);
+		open_chunk(e, section);
+	}
+	e->records[section]++;
+}
+
+void slope_encode_begin(struct slope_encoder *e, uint32_t units)
+{
+	unsigned char header[SLOPE_HEADER_BYTES];
+
+	SLOPE_ASSERT(units >= 1 && units <= SLOPE_UNITS_MAX);
+	slope_crc32c_init(&e->crc);
+	e->failed = e->in_points = false;
+	e->units = units;
+	e->section = SLOPE_SECTION_COUNT;
+	e->texts_cut = 0;
+	for (unsigned i = 0; i < SLOPE_SECTION_COUNT; i++)
+		e->chunks[i] = e->records[i] = 0;
+	slope_copy(header, SLOPE_FORMAT_MAGIC, 8);
+	put_fixed(header + 8, SLOPE_FORMAT_MAJOR, 2);
+	put_fixed(header + 10, SLOPE_FORMAT_MINOR, 2);
+	put_fixed(header + 12, SLOPE_FEATURES_KNOWN, 4);
+	put_fixed(header + 16, SLOPE_FORMAT_ORDER, 4);
+	put_fixed(header + 20, slope_crc32c(&e->crc, 0, header, 20), 4);
+	write_out(e, header, sizeof header);
+}
+
+bool slope_encode_end(struct slope_encoder *e)
+{
+	if (e->texts_cut)
+		slope_encode_lost(e, &(struct slope_lost_entry){
+			.name = slope_text_of("texts"), .count = e->texts_cut,
+			.text = slope_text_of("long names or arguments, stored without their ends") });
+	close_chunk(e);
+	for (unsigned i = 0; i < SLOPE_SECTION_END; i++)
+		if (e->chunks[i]) {
+			begin_record(e, SLOPE_SECTION_END, 3 * VARINT_MAX);
+			put(e, slope_section_tag(i));
+			put(e, e->chunks[i]);
+			put(e, e->records[i]);
+		}
+	if (e->section == SLOPE_SECTION_COUNT)
+		open_chunk(e, SLOPE_SECTION_END);
+	close_chunk(e);
+	return !e->failed;
+}
+
+static void begin_meta(struct slope_encoder *e, const char *key, enum slope_meta_kind kind)
+{
+	struct slope_text k = slope_text_of(key);
+
+	begin_record(e, SLOPE_SECTION_META, 2 * TEXT_ROOM + 1);
+	put_text(e, &k);
+	put_byte(e, kind);
+}
+
+static void meta_text(struct slope_encoder *e, const char *key, const char *value)
+{
+	struct slope_text text = slope_text_of(value);
+
+	if (!value)
+		return;
+	begin_meta(e, key, SLOPE_META_TEXT);
+	put_text(e, &text);
+}
+
+static void meta_signed(struct slope_encoder *e, const char *key, int64_t value)
+{
+	begin_meta(e, key, SLOPE_META_SIGNED);
+	put_signed(e, value);
+}
+
+static void meta_number(struct slope_encoder *e, const char *key, uint64_t value)
+{
+	begin_meta(e, key, SLOPE_META_NUMBER);
+	put(e, value);
+}
+
+void slope_encode_facts(struct slope_encoder *e, const struct slope_facts *facts)
+{
+	for (uint32_t u = 0; u < facts->units; u++)
+		meta_text(e, SLOPE_FACT_UNIT, facts->unit_name[u] ? facts->unit_name[u] : "");
+#define X(field, key, greatest) meta_number(e, key, facts->field);
+	SLOPE_FACT_NUMBERS(X)
+#undef X
+#define X(field, key) meta_signed(e, key, facts->field);
+	SLOPE_FACT_SIGNED(X)
+#undef X
+#define X(field, key) meta_text(e, key, facts->field);
+	SLOPE_FACT_TEXTS(X)
+#undef X
+	for (size_t i = 0; i < facts->argument_count; i++)
+		meta_text(e, SLOPE_FACT_ARGUMENT, facts->argument[i]);
+	for (size_t i = 0; i < facts->problem_count; i++)
+		meta_text(e, SLOPE_FACT_PROBLEM, facts->problem[i]);
+}
+
+void slope_encode_module(struct slope_encoder *e, const struct slope_module_entry *module)
+{
+	begin_record(e, SLOPE_SECTION_MODULES, TEXT_ROOM + 4 * VARINT_MAX + sizeof module->build_id);
+	put(e, module->number);
+	put_text(e, &module->path);
+	put(e, module->build_id_bytes);
+	for (uint32_t i = 0; i < module->build_id_bytes; i++)
+		put_byte(e, module->build_id[i]);
+	put(e, module->start);
+	put(e, module->bytes);
+}
+
+void slope_encode_function(struct slope_encoder *e, const struct slope_function_entry *function)
+{
+	begin_record(e, SLOPE_SECTION_FUNCTIONS, TEXT_ROOM + 4 * VARINT_MAX);
+	put(e, function->number);
+	put(e, function->module);
+	put(e, function->flags);
+	put(e, function->offset);
+	put_text(e, &function->raw_name);
+}
+
+void slope_encode_file(struct slope_encoder *e, const struct slope_file_entry *file)
+{
+	begin_record(e, SLOPE_SECTION_FILES, TEXT_ROOM + VARINT_MAX);
+	put(e, file->number);
+	put_text(e, &file->path);
+}
+
+void slope_encode_symbol(struct slope_encoder *e, const struct slope_symbol_entry *symbol)
+{
+	begin_record(e, SLOPE_SECTION_SYMBOLS, TEXT_ROOM + 3 * VARINT_MAX);
+	put(e, symbol->function);
+	put(e, symbol->file);
+	put(e, symbol->line);
+	put_text(e, &symbol->name);
+}
+
+void slope_encode_thread(struct slope_encoder *e, const struct slope_thread_entry *thread)
+{
+	begin_record(e, SLOPE_SECTION_THREADS, TEXT_ROOM + 7 * VARINT_MAX);
+	put(e, thread->number);
+	put(e, thread->id);
+	put(e, thread->parent);
+	put(e, thread->os_id);
+	put(e, thread->process);
+	put(e, thread->calls);
+	put(e, thread->max_depth);
+	put_text(e, &thread->name);
+}
+
+void slope_encode_cost(struct slope_encoder *e, const struct slope_cost_entry *cost)
+{
+	begin_record(e, SLOPE_SECTION_RECORDS, 2 * COST_ROOM + 7 * VARINT_MAX);
+	put(e, cost->function);
+	put(e, cost->thread);
+	put(e, cost->calls);
+	put_costs(e, cost->total);
+	put_costs(e, cost->self);
+	put(e, cost->rms);
+	put(e, cost->trms);
+	put(e, cost->thread_input);
+	put(e, cost->external);
+}
+
+void slope_encode_edge(struct slope_encoder *e, const struct slope_edge_entry *edge)
+{
+	begin_record(e, SLOPE_SECTION_EDGES, COST_ROOM + 4 * VARINT_MAX);
+	put(e, edge->thread);
+	put(e, edge->caller);
+	put(e, edge->callee);
+	put(e, edge->calls);
+	put_costs(e, edge->cost);
+}
+
+void slope_encode_lost(struct slope_encoder *e, const struct slope_lost_entry *lost)
+{
+	begin_record(e, SLOPE_SECTION_LOST, 2 * TEXT_ROOM + VARINT_MAX);
+	put_text(e, &lost->name);
+	put_text(e, &lost->text);
+	put(e, lost->count);
+}
+
+static void points_head(struct slope_encoder *e)
+{
+	put(e, e->points.metric);
+	put(e, e->points.function);
+	put(e, e->points.thread);
+	put(e, e->points.bits);
+	e->n = 0;
+}
+
+void slope_encode_points_begin(struct slope_encoder *e, const struct slope_points_entry *points)
+{
+	begin_record(e, SLOPE_SECTION_POINTS, POINTS_HEAD_ROOM + POINT_ROOM + POINTS_END_ROOM);
+	e->records[SLOPE_SECTION_POINTS]--;      /* its rows are what counts */
+	e->points = *points;
+	e->in_points = true;
+	points_head(e);
+}
+
+/* All calls of the row had the same cost, in every unit. */
+static bool is_flat(const struct slope_point *row, uint32_t units)
+{
+	for (uint32_t u = 0; u < units; u++) {
+		const struct slope_stat *c = &row->cost[u];
+		unsigned __int128 sq = (unsigned __int128)c->min * c->min * row->calls;
+
+		if (c->min != c->max || c->sum != c->min * row->calls || c->sq_lo != (uint64_t)sq ||
+		    c->sq_hi != (uint64_t)(sq >> 64))
+			return false;
+	}
+	return true;
+}
+
+/* All of the input was first reads, and the row is no bin. */
+static bool is_plain(const struct slope_point *row)
+{
+	return row->rms == row->n * row->calls && !row->thread && !row->external;
+}
+
+void slope_encode_point_row(struct slope_encoder *e, const struct slope_point *row)
+{
+	SLOPE_ASSERT(e->in_points);
+	if (!has_room(e, POINT_ROOM + POINTS_END_ROOM)) {
+		put_byte(e, 0);
+		close_chunk(e);
+		open_chunk(e, SLOPE_SECTION_POINTS);
+		points_head(e);
+	}
+	bool flat = is_flat(row, e->units), plain = is_plain(row);
+
+	put_byte(e, SLOPE_ROW_THERE | (flat ? SLOPE_ROW_FLAT : 0) | (plain ? SLOPE_ROW_PLAIN : 0));
+	put_signed(e, (int64_t)(row->n - e->n));
+	put(e, row->calls);
+	if (!plain) {
+		put(e, row->rms);
+		put(e, row->thread);
+		put(e, row->external);
+	}
+	for (uint32_t u = 0; u < e->units; u++) {
+		put(e, row->cost[u].min);
+		if (flat)
+			continue;
+		put(e, row->cost[u].max - row->cost[u].min);
+		put(e, row->cost[u].sum);
+		put(e, row->cost[u].sq_lo);
+		put(e, row->cost[u].sq_hi);
+	}
+	e->n = row->n;
+	e->records[SLOPE_SECTION_POINTS]++;
+}
+
+void slope_encode_points_end(struct slope_encoder *e)
+{
+	put_byte(e, 0);
+	e->in_points = false;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the sections are made of, as structs: format/encode.h writes them,
+ * format/decode.h reads them back. Texts point into the caller's memory when
+ * written and into the file's bytes when read; nothing here owns anything.
+ *
+ * Modules, functions, files and threads carry a number of their own, by which
+ * other sections name them, so that a missing chunk shifts nothing.
+ */
+#ifndef SLOPE_FORMAT_RECORDS_H
+#define SLOPE_FORMAT_RECORDS_H
+
+#include "core/points.h"
+
+/* Not terminated. bytes == NULL: there is none (which is not the empty text). */
+struct slope_text {
+	const char *bytes;
+	size_t count;
+};
+
+static inline struct slope_text slope_text_of(const char *text)
+{
+	return (struct slope_text){ text, text ? slope_length(text) : 0 };
+}
+
+/*
+ * The facts of section META that have a name and one value. X(field, key) for
+ * texts and signed numbers, X(field, key, greatest) for unsigned ones. The
+ * fields are named alike in struct slope_facts and in struct slope_profile.
+ */
+#define SLOPE_FACT_TEXTS(X)        \
+	X(source, "source")        \
+	X(directory, "directory")  \
+	X(created_by, "created-by") \
+	X(ended, "ended")
+
+#define SLOPE_FACT_SIGNED(X)         \
+	X(exit_code, "exit-code")    \
+	X(exit_signal, "exit-signal")
+
+#define SLOPE_FACT_NUMBERS(X)                       \
+	X(process, "process", UINT64_MAX)           \
+	X(parent_process, "parent", UINT64_MAX)     \
+	X(runs, "runs", UINT64_MAX)                 \
+	X(cell_bytes, "cell", 64)                   \
+	X(metrics, "metrics", 3)                    \
+	X(max_points, "max-points", UINT32_MAX)     \
+	X(renumberings, "renumberings", UINT64_MAX) \
+	X(symbolized, "symbolized", 1)
+
+/* Facts that come several times, in order. */
+#define SLOPE_FACT_ARGUMENT "argument"
+#define SLOPE_FACT_UNIT "unit"
+#define SLOPE_FACT_PROBLEM "problem"
+
+struct slope_facts {
+	const char *source, *directory, *created_by, *ended;
+	int64_t exit_code, exit_signal;
+	uint64_t process, parent_process, runs;
+	uint32_t cell_bytes, units, metrics, max_points;
+	uint64_t renumberings;
+	bool symbolized;
+	const char *unit_name[SLOPE_UNITS_MAX];
+	const char *const *argument;
+	size_t argument_count;
+	const char *const *problem;      /* `problem_count` sentences that must not be forgotten */
+	size_t problem_count;
+};
+
+enum slope_meta_kind {
+	SLOPE_META_NUMBER,
+	SLOPE_META_SIGNED,
+	SLOPE_META_TEXT,
+};
+
+struct slope_meta_entry {
+	struct slope_text key;
+	enum slope_meta_kind kind;
+	uint64_t number;
+	int64_t value;
+	struct slope_text text;
+};
+
+struct slope_module_entry {
+	uint32_t number;
+	struct slope_text path;
+	uint8_t build_id[32];
+	uint32_t build_id_bytes;
+	uint64_t start, bytes;
+};
+
+struct slope_function_entry {
+	uint32_t number, module, flags;
+	uint64_t offset;
+	struct slope_text raw_name;
+};
+
+struct slope_file_entry {
+	uint32_t number;                 /* from 1 on */
+	struct slope_text path;
+};
+
+struct slope_symbol_entry {
+	uint32_t function;
+	uint32_t file;                   /* 0: not known */
+	uint32_t line;
+	struct slope_text name;          /* none: as raw_name, or made of module and offset */
+};
+
+struct slope_thread_entry {
+	uint32_t number, id, parent;
+	uint64_t os_id, process;
+	uint64_t calls, max_depth;
+	struct slope_text name;
+};
+
+/* One function in one thread. Only the session's units count. */
+struct slope_cost_entry {
+	uint32_t function, thread;
+	uint64_t calls;
+	uint64_t total[SLOPE_UNITS_MAX], self[SLOPE_UNITS_MAX];
+	uint64_t rms, trms, thread_input, external;
+};
+
+/* The head of a table of points; its rows are struct slope_point. */
+struct slope_points_entry {
+	uint32_t metric, function, thread, bits;
+};
+
+/*
+ * The first byte of a row says how the rest is stored; 0 ends the table.
+ * FLAT: all calls cost the same, only that cost is stored. PLAIN: the rms is
+ * n * calls, there is no thread or external input, and none is stored.
+ */
+#define SLOPE_ROW_THERE 1u
+#define SLOPE_ROW_FLAT 2u
+#define SLOPE_ROW_PLAIN 4u
+
+struct slope_edge_entry {
+	uint32_t thread, caller, callee;
+	uint64_t calls;
+	uint64_t cost[SLOPE_UNITS_MAX];
+};
+
+struct slope_lost_entry {
+	struct slope_text name, text;
+	uint64_t count;
+};
+
+/* What the whole file has of one section; for points, records are rows. */
+struct slope_end_entry {
+	uint32_t tag;
+	uint64_t chunks, records;
+};
+
+#endif

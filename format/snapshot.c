@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slope_encode_session: a live session, walked table by table. */
+#include "core/thread.h"
+#include "format/encode.h"
+
+static void encode_facts(struct slope_encoder *e, const struct slope_session *s, const struct slope_run_info *run)
+{
+	struct slope_facts facts = {
+		.source = run->source, .directory = run->directory, .created_by = run->created_by, .ended = run->ended,
+		.exit_code = run->exit_code, .exit_signal = run->exit_signal,
+		.process = run->process, .parent_process = run->parent_process, .runs = 1,
+		.cell_bytes = 1u << s->config.cell_log2, .units = s->config.units, .metrics = s->config.metrics,
+		.max_points = s->config.max_points, .renumberings = s->renumberings,
+		.argument = run->argv, .argument_count = run->argc,
+	};
+
+	for (uint32_t u = 0; u < s->config.units; u++)
+		facts.unit_name[u] = run->unit_name[u];
+	slope_encode_facts(e, &facts);
+}
+
+static void encode_modules(struct slope_encoder *e, const struct slope_session *s)
+{
+	for (size_t i = 0; i < s->module_count; i++) {
+		const struct slope_module *m = &s->module[i];
+		struct slope_module_entry entry = {
+			.number = (uint32_t)i, .path = slope_text_of(m->path), .build_id_bytes = m->build_id_bytes,
+			.start = m->start, .bytes = m->bytes,
+		};
+
+		slope_copy(entry.build_id, m->build_id, sizeof entry.build_id);
+		slope_encode_module(e, &entry);
+	}
+}
+
+static void encode_functions(struct slope_encoder *e, const struct slope_session *s)
+{
+	for (size_t i = 0; i < s->function_count; i++) {
+		const struct slope_function *f = &s->function[i];
+
+		slope_encode_function(e, &(struct slope_function_entry){
+			.number = (uint32_t)i, .module = f->module, .flags = f->flags, .offset = f->offset,
+			.raw_name = slope_text_of(f->name) });
+	}
+}
+
+static void encode_threads(struct slope_encoder *e, const struct slope_session *s, uint64_t process)
+{
+	for (size_t i = 1; i < s->thread_count; i++) {
+		const struct slope_thread *t = s->thread[i];
+		struct slope_text name = { t->name, 0 };
+
+		while (name.count < sizeof t->name && t->name[name.count])
+			name.count++;
+		slope_encode_thread(e, &(struct slope_thread_entry){
+			.number = (uint32_t)i, .id = t->id, .parent = t->parent, .os_id = t->os_id,
+			.process = process, .calls = t->calls, .max_depth = t->max_depth, .name = name });
+	}
+}
+
+/* A record that nothing was counted in: it waits for a first call, or for one after a restart. */
+static bool is_idle(const struct slope_record *r, uint32_t units)
+{
+	uint64_t any = r->calls | r->rms | r->trms;
+
+	for (uint32_t u = 0; u < units; u++)
+		any |= r->total[u] | r->self[u];
+	for (uint32_t m = 0; m < SLOPE_METRICS; m++)
+		any |= r->points[m].count;
+	return !any;
+}
+
+static void encode_record(struct slope_encoder *e, const struct slope_thread *t, const struct slope_record *r)
+{
+	if (is_idle(r, e->units))
+		return;
+	struct slope_cost_entry entry = {
+		.function = r->fn, .thread = t->id, .calls = r->calls, .rms = r->rms, .trms = r->trms,
+		.thread_input = r->thread, .external = r->external,
+	};
+
+	for (uint32_t u = 0; u < e->units; u++) {
+		entry.total[u] = r->total[u];
+		entry.self[u] = r->self[u];
+	}
+	slope_encode_cost(e, &entry);
+}
+
+static void encode_points(struct slope_encoder *e, const struct slope_thread *t, const struct slope_record *r)
+{
+	for (uint32_t m = 0; m < SLOPE_METRICS; m++) {
+		const struct slope_points *points = &r->points[m];
+
+		if (!points->count)
+			continue;
+		slope_encode_points_begin(e, &(struct slope_points_entry){
+			.metric = m, .function = r->fn, .thread = t->id, .bits = points->bits });
+		for (size_t i = 0; i < points->count; i++)
+			slope_encode_point_row(e, slope_points_row(points, i));
+		slope_encode_points_end(e);
+	}
+}
+
+static void encode_edges(struct slope_encoder *e, const struct slope_thread *t, const struct slope_record *r)
+{
+	for (const struct slope_edge *edge = r->edges; edge; edge = edge->next) {
+		struct slope_edge_entry entry = {
+			.thread = t->id, .caller = edge->caller, .callee = r->fn, .calls = edge->calls,
+		};
+
+		if (!edge->calls)
+			continue;
+		for (uint32_t u = 0; u < e->units; u++)
+			entry.cost[u] = edge->cost[u];
+		slope_encode_edge(e, &entry);
+	}
+}
+
+typedef void encode_one(struct slope_encoder *e, const struct slope_thread *t, const struct slope_record *r);
+
+static void each_record_of(struct slope_encoder *e, const struct slope_thread *t, encode_one *encode)
+{
+	for (size_t page = 0; page < t->record_pages && !e->failed; page++)
+		for (size_t i = 0; t->record[page] && i < (size_t)1 << SLOPE_RECORD_PAGE_LOG2; i++)
+			if (t->record[page][i])
+				encode(e, t, t->record[page][i]);
+}
+
+static void each_record(struct slope_encoder *e, const struct slope_session *s, encode_one *encode)
+{
+	for (size_t i = 1; i < s->thread_count; i++)
+		each_record_of(e, s->thread[i], encode);
+}
+
+static void encode_losses(struct slope_encoder *e, const struct slope_session *s)
+{
+	static const char *const name[] = {
+#define X(id, word, sentence) word,
+		SLOPE_LOST_LIST(X)
+#undef X
+	};
+	static const char *const text[] = {
+#define X(id, word, sentence) sentence,
+		SLOPE_LOST_LIST(X)
+#undef X
+	};
+
+	for (unsigned i = 0; i < SLOPE_LOST_COUNT; i++)
+		slope_encode_lost(e, &(struct slope_lost_entry){
+			.name = slope_text_of(name[i]), .text = slope_text_of(text[i]), .count = s->lost[i] });
+}
+
+bool slope_encode_session(struct slope_encoder *e, const struct slope_session *s, const struct slope_run_info *run)
+{
+	slope_encode_begin(e, s->config.units);
+	encode_facts(e, s, run);
+	encode_losses(e, s);
+	encode_modules(e, s);
+	encode_functions(e, s);
+	encode_threads(e, s, run->process);
+	each_record(e, s, encode_record);
+	each_record(e, s, encode_points);
+	each_record(e, s, encode_edges);
+	return slope_encode_end(e);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where a function of an ELF file is written: file and line from its DWARF,
+ * or from that of its separate debug file.
+ */
+#ifndef SLOPE_PROFILE_ELFLINES_H
+#define SLOPE_PROFILE_ELFLINES_H
+
+#include "profile/elfsyms.h"
+
+struct slope_line_unit;              /* a compilation unit, read when first asked about */
+struct slope_line_span;              /* an address range of a unit */
+
+struct slope_lines {
+	Dwarf_Addr bias;
+	struct slope_line_unit *unit;
+	size_t unit_count, unit_capacity;
+	struct slope_line_span *span;    /* sorted by start */
+	size_t span_count, span_capacity;
+};
+
+/* Finds the units. False when memory runs out; `l` then holds nothing. A file without DWARF has no units. */
+bool slope_lines_open(struct slope_lines *l, struct slope_elf *e);
+void slope_lines_close(struct slope_lines *l);
+
+/*
+ * The file of the function that starts at `address`, and its line: those of
+ * its declaration, or of the line table where it has none. An absolute path
+ * wherever the compiler's directory is known; to be given to free(). NULL when
+ * unknown (or for want of memory). O(log functions) after the first question
+ * about a unit.
+ */
+char *slope_lines_find(struct slope_lines *l, uint64_t address, uint32_t *line);
+
+#endif

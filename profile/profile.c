@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/build.h"
+
+bool slope_build_room(void **array, size_t count, size_t size)
+{
+	bool full = count == 0 || (count >= 4 && (count & (count - 1)) == 0);
+	size_t capacity = count ? count * 2 : 4;
+	void *more;
+
+	if (!full)
+		return true;
+	if (capacity > SIZE_MAX / size)
+		return false;
+	more = realloc(*array, capacity * size);
+	if (more)
+		*array = more;
+	return more;
+}
+
+#define DEFINE_BUILD(kind)                                                     \
+	struct slope_profile_##kind *slope_build_##kind(struct slope_profile *p)   \
+	{                                                                      \
+		void *array = p->kind;                                         \
+									       \
+		if (!slope_build_room(&array, p->kind##_count, sizeof *p->kind)) \
+			return NULL;                                           \
+		p->kind = array;                                               \
+		return memset(&p->kind[p->kind##_count++], 0, sizeof *p->kind); \
+	}
+
+DEFINE_BUILD(module)
+DEFINE_BUILD(function)
+DEFINE_BUILD(thread)
+DEFINE_BUILD(row)
+DEFINE_BUILD(edge)
+DEFINE_BUILD(lost)
+
+bool slope_build_text(char **to, struct slope_text text)
+{
+	*to = NULL;
+	if (!text.bytes)
+		return true;
+	*to = malloc(text.count + 1);
+	if (!*to)
+		return false;
+	memcpy(*to, text.bytes, text.count);
+	(*to)[text.count] = '\0';
+	return true;
+}
+
+struct slope_profile *slope_build_profile(void)
+{
+	struct slope_profile *p = calloc(1, sizeof *p);
+	struct slope_profile_module *none;
+
+	if (!p)
+		return NULL;
+	none = slope_build_module(p);
+	if (none && slope_build_text(&none->path, slope_text_of("")) && slope_build_function(p))
+		return p;
+	slope_profile_free(p);
+	return NULL;
+}
+
+bool slope_build_problem(struct slope_profile *p, const char *format, ...)
+{
+	char **more = realloc(p->problem, (p->problem_count + 1) * sizeof *more);
+	char sentence[512];
+	va_list args;
+
+	if (!more)
+		return false;
+	p->problem = more;
+	va_start(args, format);
+	vsnprintf(sentence, sizeof sentence, format, args);
+	va_end(args);
+	if (!slope_build_text(&more[p->problem_count], slope_text_of(sentence)))
+		return false;
+	p->problem_count++;
+	return true;
+}
+
+char *slope_build_default_name(const struct slope_profile *p, size_t i)
+{
+	const struct slope_profile_function *f = &p->function[i];
+	const char *path = p->module[f->module].path;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const char *base = slash && slash[1] ? slash + 1 : path;
+	char *name;
+	int bytes;
+
+	if (i == SLOPE_FN_ROOT)
+		base = "(thread)";
+	else if (f->raw_name && f->raw_name[0])
+		base = f->raw_name;
+	else {
+		base = f->module && base && base[0] ? base : "(no file)";
+		bytes = snprintf(NULL, 0, "%s+0x%" PRIx64, base, f->offset);
+		name = malloc((size_t)bytes + 1);
+		if (name)
+			snprintf(name, (size_t)bytes + 1, "%s+0x%" PRIx64, base, f->offset);
+		return name;
+	}
+	slope_build_text(&name, slope_text_of(base));
+	return name;
+}
+
+static int compare(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+int slope_build_compare_rows(const void *a, const void *b)
+{
+	const struct slope_profile_row *x = a, *y = b;
+
+	return x->function != y->function ? compare(x->function, y->function) : compare(x->thread, y->thread);
+}
+
+int slope_build_compare_edges(const void *a, const void *b)
+{
+	const struct slope_profile_edge *x = a, *y = b;
+
+	if (x->caller != y->caller)
+		return compare(x->caller, y->caller);
+	return x->callee != y->callee ? compare(x->callee, y->callee) : compare(x->thread, y->thread);
+}
+
+int slope_build_compare_points(const void *a, const void *b)
+{
+	uint64_t x = ((const struct slope_point *)a)->n, y = ((const struct slope_point *)b)->n;
+
+	return (x > y) - (x < y);
+}
+
+struct slope_profile_row *slope_build_find_row(const struct slope_profile *p, uint32_t function, uint32_t thread)
+{
+	struct slope_profile_row key = { .function = function, .thread = thread };
+
+	return p->row_count ? bsearch(&key, p->row, p->row_count, sizeof key, slope_build_compare_rows) : NULL;
+}
+
+int slope_profile_unit(const struct slope_profile *p, const char *name)
+{
+	for (uint32_t u = 0; u < p->units; u++)
+		if (p->unit_name[u] && !strcmp(p->unit_name[u], name))
+			return (int)u;
+	return -1;
+}
+
+static void free_texts(char **text, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(text[i]);
+	free(text);
+}
+
+static void free_tables(struct slope_profile *p)
+{
+	for (size_t i = 0; i < p->module_count; i++)
+		free(p->module[i].path);
+	for (size_t i = 0; i < p->function_count; i++) {
+		free(p->function[i].raw_name);
+		free(p->function[i].name);
+		free(p->function[i].file);
+	}
+	for (size_t i = 0; i < p->thread_count; i++)
+		free(p->thread[i].name);
+	for (size_t i = 0; i < p->row_count; i++)
+		for (unsigned m = 0; m < SLOPE_METRICS; m++)
+			free(p->row[i].points[m].rows);
+	for (size_t i = 0; i < p->lost_count; i++) {
+		free(p->lost[i].name);
+		free(p->lost[i].text);
+	}
+	free(p->module);
+	free(p->function);
+	free(p->thread);
+	free(p->row);
+	free(p->edge);
+	free(p->lost);
+}
+
+void slope_profile_free(struct slope_profile *p)
+{
+	if (!p)
+		return;
+	free_tables(p);
+	for (char **argument = p->program; argument && *argument; argument++)
+		free(*argument);
+	free(p->program);
+	for (unsigned u = 0; u < SLOPE_UNITS_MAX; u++)
+		free(p->unit_name[u]);
+	free(p->source);
+	free(p->directory);
+	free(p->created_by);
+	free(p->ended);
+	free_texts(p->problem, p->problem_count);
+	free(p);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A profile in memory: what analysis and report work on. It is loaded from one
+ * file, or merged from many; names and lines are filled in by
+ * profile/symbolize.h once, and then travel with the file.
+ *
+ * Everything in it belongs to it and dies with slope_profile_free: every
+ * pointer is a block of its own from malloc. Indices are positions in its own
+ * arrays. After loading, function 0 stands for a thread itself, module 0 for
+ * code in no file, and every function has a name.
+ */
+#ifndef SLOPE_PROFILE_PROFILE_H
+#define SLOPE_PROFILE_PROFILE_H
+
+#include <stdio.h>
+
+#include "core/points.h"
+#include "core/session.h"
+
+struct slope_profile_module {
+	char *path;
+	uint8_t build_id[32];
+	uint32_t build_id_bytes;
+	uint64_t start, bytes;       /* where the program had it */
+};
+
+struct slope_profile_function {
+	uint32_t module, flags;      /* flags: SLOPE_FN_* */
+	uint64_t offset;
+	char *raw_name;              /* as the source or the symbol table has it; NULL: none */
+	char *name;                  /* to show: demangled, or module+0xoffset; set by symbolize (or load) */
+	char *file;                  /* NULL: unknown */
+	uint32_t line;               /* 0: unknown */
+};
+
+struct slope_profile_thread {
+	uint32_t id, parent;
+	uint64_t os_id, process;     /* process: pid, to tell threads of merged runs apart */
+	char *name;                  /* may be empty */
+	uint64_t calls, max_depth;
+};
+
+struct slope_profile_points {
+	uint32_t bits;               /* SLOPE_POINTS_EXACT, or the digits that folded sizes keep */
+	size_t count;
+	unsigned char *rows;         /* struct slope_point of slope_point_bytes(units) each, sorted by n */
+};
+
+/* One function in one thread. */
+struct slope_profile_row {
+	uint32_t function, thread;
+	uint64_t calls;
+	uint64_t total[SLOPE_UNITS_MAX], self[SLOPE_UNITS_MAX];
+	uint64_t rms, trms, thread_input, external;
+	struct slope_profile_points points[SLOPE_METRICS];  /* empty where the metric was not kept */
+};
+
+struct slope_profile_edge {
+	uint32_t caller, callee, thread;
+	uint64_t calls;
+	uint64_t cost[SLOPE_UNITS_MAX];
+};
+
+struct slope_profile_lost {
+	char *name, *text;
+	uint64_t count;
+};
+
+struct slope_profile {
+	char *source;                /* "valgrind", "replay", ... */
+	char **program;              /* argv, NULL terminated */
+	char *directory;             /* where it ran */
+	char *created_by;            /* slope's version */
+	uint64_t process, parent_process;
+	int64_t exit_code;           /* -1: not known */
+	int64_t exit_signal;         /* 0: none */
+	char *ended;                 /* "exit", "signal", "exec", "running", ... */
+	uint64_t runs;               /* how many were merged, 1 for a fresh one */
+
+	uint32_t cell_bytes, units, metrics;
+	char *unit_name[SLOPE_UNITS_MAX];
+	uint32_t max_points;
+	uint64_t renumberings;
+
+	struct slope_profile_module *module;
+	size_t module_count;
+	struct slope_profile_function *function;
+	size_t function_count;
+	struct slope_profile_thread *thread;
+	size_t thread_count;
+	struct slope_profile_row *row;    /* sorted by function, then thread */
+	size_t row_count;
+	struct slope_profile_edge *edge;
+	size_t edge_count;
+	struct slope_profile_lost *lost;
+	size_t lost_count;
+
+	bool symbolized;
+	bool complete;               /* the file had its end mark */
+	char **problem;              /* one sentence each: what of the file is missing or damaged */
+	size_t problem_count;
+};
+
+/*
+ * Loads a file. Returns NULL and a sentence in `error` (always terminated)
+ * only when nothing at all can be used: no such file, not a profile, another
+ * version. What is damaged or cut off is left out and said in `problem`.
+ */
+struct slope_profile *slope_profile_load(const char *path, char *error, size_t error_bytes);
+
+/* The same from memory; for tests and the fuzzer. */
+struct slope_profile *slope_profile_decode(const void *bytes, size_t count, char *error, size_t error_bytes);
+
+/* Writes `path` as a whole: to a temporary neighbour, then renamed. False and `error` on failure. */
+bool slope_profile_save(const struct slope_profile *p, const char *path, char *error, size_t error_bytes);
+
+/*
+ * One profile of many: functions are the same by (build id, or path without
+ * one) and offset; threads stay apart; points of one size add up. NULL and
+ * `error` when cost units, metrics or cell sizes differ.
+ */
+struct slope_profile *slope_profile_merge(struct slope_profile *const *profiles, size_t count, char *error, size_t error_bytes);
+
+void slope_profile_free(struct slope_profile *p);
+
+/* Position of a unit by name, or -1. */
+int slope_profile_unit(const struct slope_profile *p, const char *name);
+
+static inline const struct slope_point *slope_profile_point(const struct slope_profile *p,
+							     const struct slope_profile_points *points, size_t i)
+{
+	return (const struct slope_point *)(points->rows + i * slope_point_bytes(p->units));
+}
+
+#endif

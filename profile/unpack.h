@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From the records of a file to the tables of a profile. What does not fit
+ * together is left out and counted, by section and by flaw; slope_unpack_end
+ * turns the counts into sentences.
+ *
+ * The file's numbers of modules, functions, files and threads may have holes
+ * where chunks are missing; in the profile they become positions.
+ */
+#ifndef SLOPE_PROFILE_UNPACK_H
+#define SLOPE_PROFILE_UNPACK_H
+
+#include "core/map.h"
+#include "format/sections.h"
+#include "profile/profile.h"
+
+/* X(id, sentence after "<section>: <count> ") */
+#define SLOPE_FLAW_LIST(X)                                                             \
+	X(MISSING, "left out, because what they refer to is missing")                  \
+	X(ORPHAN, "kept without what they refer to, which is missing")                 \
+	X(TWICE, "left out, because they come twice")                                  \
+	X(RANGE, "out of range and left out")                                          \
+	X(MALFORMED, "of the chunks malformed, read only up to there")                 \
+	X(UNITS, "of the chunks left out, because they have another number of cost units")
+
+enum slope_flaw {
+#define X(id, text) SLOPE_FLAW_##id,
+	SLOPE_FLAW_LIST(X)
+#undef X
+	SLOPE_FLAW_COUNT
+};
+
+struct slope_unpack {
+	struct slope_profile *profile;
+	struct slope_arena arena;            /* of the maps */
+	struct slope_map module, function, file, thread;   /* the file's number -> position */
+	char **path;                         /* source files, by position */
+	size_t path_count, program_count;
+	bool no_memory;                      /* everything after it is incomplete */
+	bool units_known, rows_sorted, saw_end;
+	uint64_t flaw[SLOPE_SECTION_COUNT][SLOPE_FLAW_COUNT];
+	uint64_t chunks[SLOPE_SECTION_COUNT], records[SLOPE_SECTION_COUNT];       /* found */
+	uint64_t chunks_said[SLOPE_SECTION_COUNT], records_said[SLOPE_SECTION_COUNT]; /* by the end mark */
+};
+
+/* False when memory runs out; slope_unpack_fini is due in any case. */
+bool slope_unpack_init(struct slope_unpack *u);
+
+/*
+ * Takes one whole chunk in. All chunks of one section come before those of the
+ * next, in the order of enum slope_section.
+ */
+void slope_unpack_chunk(struct slope_unpack *u, enum slope_section section, const void *payload, size_t bytes);
+
+/* Brings the rows into their order, once; of two for one function in one thread the later goes away. */
+void slope_unpack_sort_rows(struct slope_unpack *u);
+
+/*
+ * All chunks are in: sorts, names functions, writes down what is missing.
+ * The profile, which is the caller's from now on; NULL when memory ran out.
+ */
+struct slope_profile *slope_unpack_end(struct slope_unpack *u);
+
+/* Gives back everything but a profile that slope_unpack_end has returned. */
+void slope_unpack_fini(struct slope_unpack *u);
+
+#endif

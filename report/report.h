@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A profile shown: to people as a table, to programs as JSON, CSV and
+ * callgrind's format. All of these write to `out` as they go; whether it took
+ * everything is the caller's to ask (ferror). False means that memory ran out.
+ */
+#ifndef SLOPE_REPORT_REPORT_H
+#define SLOPE_REPORT_REPORT_H
+
+#include <stdio.h>
+
+#include "profile/profile.h"
+
+#define SLOPE_REPORT_TOP 25u     /* rows of a table, where nobody asks for another number */
+
+enum slope_report_sort {
+	SLOPE_SORT_TOTAL,
+	SLOPE_SORT_SELF,
+	SLOPE_SORT_CALLS,
+	SLOPE_SORT_NAME
+};
+
+struct slope_report_options {
+	uint32_t unit;               /* position of the cost unit in the profile */
+	uint32_t metric;             /* SLOPE_METRIC_*: by which input size points count */
+	size_t top;                  /* at most so many functions; 0: all */
+	enum slope_report_sort sort;
+	const char *filter;          /* glob on the shown name; one without * ? [ may stand anywhere in it; NULL: all */
+	bool color;
+	unsigned width;              /* columns of the terminal; 0: as wide as it gets */
+};
+
+/* The first unit, trms if the profile has it, SLOPE_REPORT_TOP rows by total cost, plain text of any width. */
+struct slope_report_options slope_report_defaults(const struct slope_profile *p);
+
+/* "total", "self", "calls" or "name"; false for anything else. */
+bool slope_report_sort_parse(const char *word, enum slope_report_sort *sort);
+
+/* The table of `slope report`. */
+bool slope_report_text(const struct slope_profile *p, const struct slope_report_options *o, FILE *out);
+
+/* The same facts as JSON, schema "slope-report/1". Set top to 0 unless the user has asked for another number. */
+bool slope_report_json(const struct slope_profile *p, const struct slope_report_options *o, FILE *out);
+
+/* Every point: one line for each function, thread, metric, unit and size. */
+bool slope_export_csv(const struct slope_profile *p, FILE *out);
+
+/* All that the profile holds, schema "slope-profile/1". */
+bool slope_export_json(const struct slope_profile *p, FILE *out);
+
+/* For callgrind_annotate and KCachegrind; input sizes have no place there. */
+bool slope_export_callgrind(const struct slope_profile *p, FILE *out);
+
+#endif

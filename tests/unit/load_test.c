@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* profile/load.c and save.c: what is saved is loaded; what is wrong with a file is said. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "format/encode.h"
+#include "tests/format/sample.h"
+#include "tests/unit/failing.h"
+
+static char directory[] = "/tmp/slope-load-XXXXXX";
+static char path[64], error[256];
+
+static int make_directory(void **state)
+{
+	(void)state;
+	if (!mkdtemp(directory))
+		return -1;
+	snprintf(path, sizeof path, "%s/p", directory);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	(void)state;
+	unlink(path);
+	return rmdir(directory);     /* fails when a test or a save has left something behind */
+}
+
+static void write_text(const char *bytes, size_t count)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, count, f), count);
+	fclose(f);
+}
+
+static bool has_problem(const struct slope_profile *p, const char *sentence)
+{
+	for (size_t i = 0; i < p->problem_count; i++)
+		if (!strcmp(p->problem[i], sentence))
+			return true;
+	for (size_t i = 0; i < p->problem_count; i++)
+		print_message("problem: %s\n", p->problem[i]);
+	return false;
+}
+
+static void what_is_saved_is_loaded(void **state)
+{
+	struct slope_profile *p = sample_profile(), *back;
+
+	(void)state;
+	assert_true(slope_profile_save(p, path, error, sizeof error));
+	back = slope_profile_load(path, error, sizeof error);
+	assert_non_null(back);
+	assert_int_equal(back->problem_count, 0);
+	assert_null(sample_difference(p, back));
+	slope_profile_free(back);
+	slope_profile_free(p);
+}
+
+static void problems_travel_with_the_file(void **state)
+{
+	struct slope_profile *p = sample_profile(), *back;
+
+	(void)state;
+	p->problem = calloc(1, sizeof *p->problem);
+	p->problem[0] = sample_text("points: 3 of 17 chunks missing");
+	p->problem_count = 1;
+	assert_true(slope_profile_save(p, path, error, sizeof error));
+	back = slope_profile_load(path, error, sizeof error);
+	assert_int_equal(back->problem_count, 1);
+	assert_string_equal(back->problem[0], p->problem[0]);
+	slope_profile_free(back);
+	slope_profile_free(p);
+}
+
+static void assert_refused(const char *name, const char *words)
+{
+	*error = '\0';
+	assert_null(slope_profile_load(name, error, sizeof error));
+	if (!strstr(error, words))
+		fail_msg("'%s' does not say '%s'", error, words);
+	assert_non_null(strstr(error, name));
+}
+
+static void files_that_are_none_are_refused_in_words(void **state)
+{
+	struct slope_crc32c crc;
+	unsigned char header[24] = "\x89SLOPE\r\n\x02\x00\x07\x00\x00\x00\x00\x00\x04\x03\x02\x01";
+
+	(void)state;
+	assert_refused("/nowhere/at/all", "No such file");
+	assert_refused("/tmp", "Is a directory");
+	write_text("", 0);
+	assert_refused(path, "an empty file");
+	write_text("#!/bin/sh\necho hello, hello, hello\n", 35);
+	assert_refused(path, "not a slope profile");
+	write_text("\x89SLOPE\r\n\x01", 9);
+	assert_refused(path, "cut off");
+	slope_crc32c_init(&crc);
+	for (int field = 0; field < 2; field++) {
+		uint32_t sum = slope_crc32c(&crc, 0, header, 20);
+
+		for (int i = 0; i < 4; i++)
+			header[20 + i] = (unsigned char)(sum >> (8 * i));
+		write_text((char *)header, sizeof header);
+		assert_refused(path, field ? "features" : "version 2.7");
+		header[8] = SLOPE_FORMAT_MAJOR;
+		header[12] = 0x80;       /* a feature that must be known */
+	}
+}
+
+static void a_pipe_can_be_loaded(void **state)
+{
+	struct slope_profile *p = sample_profile(), *back;
+	char name[32];
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
+	assert_true(slope_profile_save(p, name, error, sizeof error));
+	close(ends[1]);
+	snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+	back = slope_profile_load(name, error, sizeof error);
+	close(ends[0]);
+	assert_non_null(back);
+	assert_null(sample_difference(p, back));
+	slope_profile_free(back);
+	slope_profile_free(p);
+}
+
+static void a_failed_save_keeps_what_was_there(void **state)
+{
+	struct slope_profile *p = sample_profile();
+
+	(void)state;
+	assert_false(slope_profile_save(p, "/dev/full", error, sizeof error));
+	assert_string_equal(error, "cannot write /dev/full: No space left on device");
+	assert_false(slope_profile_save(p, "/nowhere/p", error, sizeof error));
+	assert_false(slope_profile_save(p, directory, error, sizeof error));
+	write_text("old", 3);
+	for (size_t k = 0; ; k++) {
+		failing_after(k);
+		bool ok = slope_profile_save(p, path, error, sizeof error);
+
+		failing_never();
+		struct stat st;
+
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_size == 3, !ok);
+		if (ok)
+			break;
+	}
+	slope_profile_free(p);
+}
+
+static void a_link_stays_a_link(void **state)
+{
+	struct slope_profile *p = sample_profile();
+	char name[80];
+	struct stat st;
+
+	(void)state;
+	write_text("old", 3);
+	snprintf(name, sizeof name, "%s.link", path);
+	assert_int_equal(symlink(path, name), 0);
+	assert_true(slope_profile_save(p, name, error, sizeof error));
+	assert_int_equal(lstat(name, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(st.st_size > 3);
+	unlink(name);
+	slope_profile_free(p);
+}
+
+static void every_allocation_of_a_load_may_fail(void **state)
+{
+	struct slope_profile *p = sample_profile(), *back = NULL;
+
+	(void)state;
+	assert_true(slope_profile_save(p, path, error, sizeof error));
+	for (size_t k = 0; !back; k++) {
+		*error = '\0';
+		failing_after(k);
+		back = slope_profile_load(path, error, sizeof error);
+		failing_never();
+		assert_true(back || strstr(error, "emory"));
+	}
+	assert_null(sample_difference(p, back));
+	slope_profile_free(back);
+	slope_profile_free(p);
+}
+
+/* A file made record by record, for what no slope would write. */
+struct made {
+	struct slope_encoder e;
+	unsigned char bytes[4096];
+	size_t count;
+};
+
+static bool write_made(void *ctx, const void *bytes, size_t count)
+{
+	struct made *m = ctx;
+
+	assert_true(m->count + count <= sizeof m->bytes);
+	memcpy(m->bytes + m->count, bytes, count);
+	m->count += count;
+	return true;
+}
+
+static struct made *begin_made(uint32_t units)
+{
+	struct made *m = calloc(1, sizeof *m);
+
+	m->e.writer = (struct slope_writer){ write_made, m };
+	slope_encode_begin(&m->e, units);
+	slope_encode_function(&m->e, &(struct slope_function_entry){ .number = 0 });
+	slope_encode_function(&m->e, &(struct slope_function_entry){ .number = 5, .module = 1, .offset = 16 });
+	slope_encode_thread(&m->e, &(struct slope_thread_entry){ .number = 1, .id = 1 });
+	slope_encode_cost(&m->e, &(struct slope_cost_entry){ .function = 5, .thread = 1, .calls = 8 });
+	return m;
+}
+
+static struct slope_profile *end_made(struct made *m)
+{
+	assert_true(slope_encode_end(&m->e));
+	struct slope_profile *p = slope_profile_decode(m->bytes, m->count, error, sizeof error);
+
+	assert_non_null(p);
+	free(m);
+	return p;
+}
+
+static void what_refers_to_nothing_is_left_out_and_said(void **state)
+{
+	struct made *m = begin_made(1);
+	struct slope_profile *p;
+
+	(void)state;
+	slope_encode_cost(&m->e, &(struct slope_cost_entry){ .function = 6, .thread = 1, .calls = 1 });
+	slope_encode_cost(&m->e, &(struct slope_cost_entry){ .function = 5, .thread = 2, .calls = 1 });
+	slope_encode_edge(&m->e, &(struct slope_edge_entry){ .caller = UINT32_MAX, .callee = 5, .thread = 1 });
+	slope_encode_symbol(&m->e, &(struct slope_symbol_entry){ .function = 7 });
+	slope_encode_symbol(&m->e, &(struct slope_symbol_entry){ .function = 5, .file = 3, .line = 4 });
+	slope_encode_points_begin(&m->e, &(struct slope_points_entry){ .function = 0, .thread = 1, .bits = 64 });
+	slope_encode_points_end(&m->e);
+	p = end_made(m);
+	assert_int_equal(p->row_count, 1);
+	assert_int_equal(p->edge_count, 0);
+	assert_true(has_problem(p, "records: 2 left out, because what they refer to is missing"));
+	assert_true(has_problem(p, "edges: 1 left out, because what they refer to is missing"));
+	assert_true(has_problem(p, "symbols: 1 left out, because what they refer to is missing"));
+	assert_true(has_problem(p, "symbols: 1 kept without what they refer to, which is missing"));
+	assert_true(has_problem(p, "points: 1 left out, because what they refer to is missing"));
+	assert_true(has_problem(p, "functions: 1 kept without what they refer to, which is missing"));
+	assert_string_equal(p->function[1].name, "(no file)+0x10");
+	slope_profile_free(p);
+}
+
+static void what_comes_twice_counts_once(void **state)
+{
+	struct slope_point *row = calloc(1, slope_point_bytes(1));
+	struct made *m = begin_made(1);
+	struct slope_profile *p;
+
+	(void)state;
+	slope_encode_function(&m->e, &(struct slope_function_entry){ .number = 5 });
+	slope_encode_function(&m->e, &(struct slope_function_entry){ .number = 0 });
+	slope_encode_thread(&m->e, &(struct slope_thread_entry){ .number = 1 });
+	slope_encode_cost(&m->e, &(struct slope_cost_entry){ .function = 5, .thread = 1, .calls = 8 });
+	for (int i = 0; i < 3; i++)
+		slope_encode_edge(&m->e, &(struct slope_edge_entry){ .caller = 0, .callee = 5, .thread = 1, .calls = 8 });
+	row->calls = 4;
+	slope_encode_points_begin(&m->e, &(struct slope_points_entry){ .function = 5, .thread = 1, .bits = 64 });
+	slope_encode_point_row(&m->e, row);
+	slope_encode_point_row(&m->e, row);
+	slope_encode_points_end(&m->e);
+	p = end_made(m);
+	assert_int_equal(p->function_count, 2);
+	assert_int_equal(p->thread_count, 1);
+	assert_int_equal(p->row_count, 1);
+	assert_int_equal(p->edge_count, 1);
+	assert_int_equal(p->row[0].points[0].count, 1);
+	assert_true(has_problem(p, "functions: 2 left out, because they come twice"));
+	assert_true(has_problem(p, "threads: 1 left out, because they come twice"));
+	assert_true(has_problem(p, "records: 1 left out, because they come twice"));
+	assert_true(has_problem(p, "edges: 2 left out, because they come twice"));
+	assert_true(has_problem(p, "points: 1 left out, because they come twice"));
+	slope_profile_free(p);
+	free(row);
+}
+
+static void points_out_of_range_are_left_out(void **state)
+{
+	struct slope_point *row = calloc(1, slope_point_bytes(1));
+	struct made *m = begin_made(1);
+	struct slope_profile *p;
+
+	(void)state;
+	slope_encode_points_begin(&m->e, &(struct slope_points_entry){ .function = 5, .thread = 1, .bits = 2 });
+	slope_encode_point_row(&m->e, row);      /* no calls */
+	row->calls = 1;
+	row->n = 9;                              /* no edge of a bin with three binary digits */
+	slope_encode_point_row(&m->e, row);
+	row->n = 10;
+	slope_encode_point_row(&m->e, row);
+	slope_encode_points_end(&m->e);
+	slope_encode_points_begin(&m->e, &(struct slope_points_entry){ .metric = 2, .function = 5, .thread = 1, .bits = 64 });
+	slope_encode_points_end(&m->e);
+	p = end_made(m);
+	assert_int_equal(p->row[0].points[0].count, 1);
+	assert_true(has_problem(p, "points: 3 out of range and left out"));
+	slope_profile_free(p);
+	free(row);
+}
+
+static void points_are_sorted_by_size(void **state)
+{
+	static const uint64_t n[] = { 7, UINT64_MAX, 0, 3, 9 };
+	static const uint64_t sorted[] = { 0, 3, 7, 9, UINT64_MAX };
+	struct slope_point *row = calloc(1, slope_point_bytes(1));
+	struct made *m = begin_made(1);
+	struct slope_profile *p;
+
+	(void)state;
+	row->calls = 1;
+	slope_encode_points_begin(&m->e, &(struct slope_points_entry){ .function = 5, .thread = 1, .bits = 64 });
+	for (int i = 0; i < 5; i++) {
+		row->n = n[i];
+		slope_encode_point_row(&m->e, row);
+	}
+	slope_encode_points_end(&m->e);
+	p = end_made(m);
+	for (size_t i = 0; i < 5; i++)
+		assert_true(slope_profile_point(p, &p->row[0].points[0], i)->n == sorted[i]);
+	slope_profile_free(p);
+	free(row);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_saved_is_loaded),
+		cmocka_unit_test(problems_travel_with_the_file),
+		cmocka_unit_test(files_that_are_none_are_refused_in_words),
+		cmocka_unit_test(a_pipe_can_be_loaded),
+		cmocka_unit_test(a_failed_save_keeps_what_was_there),
+		cmocka_unit_test(a_link_stays_a_link),
+		cmocka_unit_test(every_allocation_of_a_load_may_fail),
+		cmocka_unit_test(what_refers_to_nothing_is_left_out_and_said),
+		cmocka_unit_test(what_comes_twice_counts_once),
+		cmocka_unit_test(points_out_of_range_are_left_out),
+		cmocka_unit_test(points_are_sorted_by_size),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
