@@ -7,19 +7,13 @@
  */
 #include "core/thread.h"
 
-/*
- * Position of the deepest activation with a stamp <= s. Most cells were last
- * touched by the direct caller, most others by the activation found last.
- */
-static size_t owner_of(struct slope_thread *t, uint32_t s)
-{
-	const uint32_t *stamp = t->stamp;
-	size_t top = t->depth - 1, lo = 0, hi = top, h = t->hint;
+#define NEAR_FRAMES 6u           /* so far down, a scan beats a binary search */
 
-	if (top && stamp[top - 1] <= s)
-		return top - 1;
-	if (h < top && stamp[h] <= s && s < stamp[h + 1])
-		return h;
+/* Position of the deepest activation with a stamp <= s, by binary search below `hi`. */
+static size_t search_owner(const uint32_t *stamp, size_t hi, uint32_t s)
+{
+	size_t lo = 0;
+
 	while (hi - lo > 1) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -28,7 +22,21 @@ static size_t owner_of(struct slope_thread *t, uint32_t s)
 		else
 			hi = mid;
 	}
-	return t->hint = lo;
+	return lo;
+}
+
+/* The same, trying first what is likely: the activation found last, then those near the top. */
+static size_t owner_of(struct slope_thread *t, uint32_t s)
+{
+	const uint32_t *stamp = t->stamp;
+	size_t top = t->depth - 1, h = t->hint;
+
+	if (h < top && stamp[h] <= s && s < stamp[h + 1])
+		return h;
+	for (size_t near = 0; top && near < NEAR_FRAMES; near++)
+		if (stamp[--top] <= s)
+			return t->hint = top;
+	return t->hint = search_owner(stamp, top, s);
 }
 
 /* The last writer of a cell that the thread has not seen since; it sees it now. */
@@ -93,19 +101,53 @@ void slope_thread_write_shared(struct slope_thread *t, uint64_t cell, uint32_t *
 	*word = t->top_stamp | SLOPE_STAMP_OWN;
 }
 
+/*
+ * Reads `count` neighbouring words. The commonest stale word was last touched
+ * in the direct caller: it moves one cell from there to the top.
+ */
+static void read_words(struct slope_thread *t, uint64_t cell, uint32_t *word, uint64_t count)
+{
+	uint32_t top = t->top_stamp, below = t->below_stamp;
+	int64_t from_caller = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t w = word[i];
+
+		if (slope_stamp_fresh(w, top))
+			continue;
+		if (SLOPE_LIKELY(w - below < top - below)) {
+			word[i] = top | (w & SLOPE_STAMP_OWN);
+			from_caller++;
+		} else {
+			slope_thread_read_stale(t, cell + i, &word[i]);
+		}
+	}
+	if (from_caller) {
+		struct slope_frame *f = &t->frame[t->depth - 1];
+
+		f[0].rms += from_caller;
+		f[-1].rms -= from_caller;
+	}
+}
+
 void slope_thread_read(struct slope_thread *t, uint64_t address, uint64_t bytes)
 {
 	unsigned log2 = t->session->config.cell_log2;
+	uint64_t cell = address >> log2, last = (address + bytes - 1) >> log2;
 
 	if (!bytes)
 		return;
-	for (uint64_t cell = address >> log2, last = (address + bytes - 1) >> log2; cell <= last; cell++) {
+	if (SLOPE_LIKELY(last < t->shadow.window_cells)) {
+		read_words(t, cell, t->shadow.window + cell, last - cell + 1);
+		return;
+	}
+	for (; cell <= last; cell++) {
 		uint32_t *word = slope_shadow_cell(&t->shadow, cell);
 
 		if (SLOPE_UNLIKELY(!word))
 			t->session->lost[SLOPE_LOST_CELLS]++;
-		else if (!slope_stamp_fresh(*word, t->top_stamp))
-			slope_thread_read_stale(t, cell, word);
+		else
+			read_words(t, cell, word, 1);
 	}
 }
 
@@ -175,6 +217,7 @@ void slope_thread_renumber(struct slope_thread *t)
 		t->stamp[i] = fresh;
 	}
 	t->top_stamp = fresh;
+	t->below_stamp = t->depth > 1 ? t->stamp[t->depth - 2] : fresh;
 	t->clock = (uint32_t)(SLOPE_STAMP_FIRST + SLOPE_STAMP_STEP * t->depth);
 	s->renumberings++;
 }

@@ -67,6 +67,7 @@ static struct slope_record *record_for(struct slope_thread *t, uint32_t fn)
 	if (!r)
 		return NULL;
 	r->fn = fn;
+	r->flags = t->session->function[fn].flags;
 	for (unsigned m = 0; m < SLOPE_METRICS; m++)
 		slope_points_init(&r->points[m], arena, t->session->config.units, t->session->config.max_points);
 	t->record[page][fn & (RECORD_PAGE - 1)] = r;
@@ -126,7 +127,7 @@ void slope_thread_discard(struct slope_thread *t)
 
 static void empty_record(struct slope_record *r, struct slope_arena *arena, const struct slope_config *config)
 {
-	struct slope_record fresh = { .fn = r->fn, .active = r->active };
+	struct slope_record fresh = { .fn = r->fn, .flags = r->flags, .active = r->active };
 
 	for (unsigned m = 0; m < SLOPE_METRICS; m++) {
 		slope_points_fini(&r->points[m]);
@@ -163,27 +164,44 @@ static void next_stamp(struct slope_thread *t, uint32_t flags)
 	t->top_stamp = t->clock;
 }
 
+/* The record that an activation counts in; NULL for one that is part of its caller. */
+static struct slope_record *record_to_enter(struct slope_thread *t, uint32_t fn)
+{
+	struct slope_session *s = t->session;
+	uint32_t flags = s->function[fn].flags;
+
+	if (flags & SLOPE_FN_TOGGLE)
+		t->toggles++;
+	if ((!slope_thread_collecting(t) && t->depth) || flags & SLOPE_FN_FOLDED)
+		return NULL;
+	struct slope_record *r = record_for(t, fn);
+
+	if (!r)
+		s->lost[SLOPE_LOST_CALLS]++;
+	return r;
+}
+
 void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
 {
 	struct slope_session *s = t->session;
-	struct slope_record *record = NULL;
+	struct slope_record *record = slope_thread_record(t, fn);
 
 	if (SLOPE_UNLIKELY(t->depth == t->capacity) && !grow_stack(t)) {
 		s->lost[SLOPE_LOST_CALLS]++;
 		return;
 	}
-	if (SLOPE_UNLIKELY(s->function[fn].flags & SLOPE_FN_TOGGLE))
-		t->toggles++;
-	if (SLOPE_UNLIKELY((!slope_thread_collecting(t) && t->depth) || s->function[fn].flags & SLOPE_FN_FOLDED))
+	if (SLOPE_UNLIKELY(!record || record->flags || !slope_thread_collecting(t)))
+		record = record_to_enter(t, fn);
+	if (SLOPE_LIKELY(record != NULL))
+		record->active++;
+	else
 		flags |= SLOPE_FRAME_FOLDED;
-	else if (SLOPE_UNLIKELY(!(record = record_for(t, fn)))) {
-		s->lost[SLOPE_LOST_CALLS]++;
-		flags |= SLOPE_FRAME_FOLDED;
-	}
 	next_stamp(t, flags);
 	struct slope_frame *f = &t->frame[t->depth];
 
-	t->stamp[t->depth++] = t->top_stamp;
+	t->stamp[t->depth] = t->top_stamp;
+	t->below_stamp = t->depth ? t->stamp[t->depth - 1] : t->top_stamp;
+	t->depth++;
 	f->record = record;
 	f->fn = fn;
 	f->flags = flags;
@@ -194,8 +212,6 @@ void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32
 		f->entry[u] = cost[u];
 		f->child[u] = 0;
 	}
-	if (record)
-		record->active++;
 	t->calls++;
 	if (t->depth > t->max_depth)
 		t->max_depth = t->depth;
@@ -269,7 +285,7 @@ void slope_thread_leave(struct slope_thread *t, const uint64_t *cost)
 	struct slope_frame *below = t->depth ? f - 1 : NULL;
 	uint64_t spent[SLOPE_UNITS_MAX];
 
-	if (SLOPE_UNLIKELY(t->session->function[f->fn].flags & SLOPE_FN_TOGGLE))
+	if (SLOPE_UNLIKELY(!f->record || f->record->flags) && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
 		t->toggles--;
 	for (uint32_t u = 0; u < t->session->config.units; u++) {
 		spent[u] = cost[u] - f->entry[u];
@@ -288,6 +304,7 @@ void slope_thread_leave(struct slope_thread *t, const uint64_t *cost)
 	below->thread += f->thread;
 	below->external += f->external;
 	t->top_stamp = t->stamp[t->depth - 1];
+	t->below_stamp = t->depth > 1 ? t->stamp[t->depth - 2] : t->top_stamp;
 }
 
 size_t slope_thread_unwind(struct slope_thread *t, uint64_t sp, const uint64_t *cost)

@@ -26,7 +26,7 @@ struct slope_edge {
 
 /* One function in one thread. */
 struct slope_record {
-	uint32_t fn;
+	uint32_t fn, flags;          /* flags: the function's, SLOPE_FN_* */
 	uint32_t active;             /* activations on the stack now */
 	uint64_t calls;
 	uint64_t total[SLOPE_UNITS_MAX];  /* inclusive, outermost activations only */
@@ -64,6 +64,7 @@ struct slope_thread {
 
 	/* The topmost activation's stamp; sources keep a copy in translated code. */
 	uint32_t top_stamp;
+	uint32_t below_stamp;        /* its caller's; equal to top_stamp where there is none */
 	uint32_t clock;
 	size_t depth, capacity, hint;
 	struct slope_frame *frame;

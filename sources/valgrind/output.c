@@ -127,7 +127,7 @@ static void write_to(const HChar *path, Int exit_code, const HChar *ended)
 	}
 	fd = (Int)sr_Res(opened);
 	if (!encode(fd, &run)) {
-		VG_(fmsg)("slope: the profile could not be written completely; what was written is in %s\n", temporary);
+		VG_(fmsg)("slope: the profile could not be written completely\n");
 		VG_(close)(fd);
 		return;
 	}

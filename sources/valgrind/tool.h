@@ -2,7 +2,7 @@
 /*
  * The Valgrind tool's inner workings, shared by its files:
  *
- *   main.c        options, callbacks, life of the process
+ *   slope-tool.c  options, callbacks, life of the process
  *   instrument.c  what is added to translated code
  *   calls.c       calls, returns, jumps between functions, signals
  *   stacks.c      one fiber per stack: threads, coroutines, switches

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/datafile.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/messages.h"
+#include "profile/symbolize.h"
+
+#define PROBLEMS_SAID 5
+
+static void show_progress(void *ctx, size_t done, size_t modules, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char text[160];
+
+	(void)ctx;
+	snprintf(text, sizeof text, "symbols %zu/%zu: %s", done + 1, modules, slash ? slash + 1 : path);
+	slope_progress(text);
+}
+
+void slope_datafile_symbolize(struct slope_profile *profile)
+{
+	const struct slope_symbolize_options options = { .progress = show_progress };
+	bool whole = slope_profile_symbolize(profile, &options);
+
+	slope_progress("");
+	if (!whole)
+		slope_say("memory ran out while reading symbols; some functions are shown as module+offset");
+}
+
+void slope_datafile_say_problems(const struct slope_profile *profile, const char *path)
+{
+	size_t count = profile->problem_count;
+
+	for (size_t i = 0; i < count && i < PROBLEMS_SAID; i++)
+		slope_say("%s: %s", path, profile->problem[i]);
+	if (count > PROBLEMS_SAID)
+		slope_say("%s: %zu more; 'slope info' lists them all", path, count - PROBLEMS_SAID);
+}
+
+struct slope_profile *slope_datafile_load(const char *path)
+{
+	char error[512];
+	struct slope_profile *profile;
+
+	if (access(path, F_OK) != 0 && !strcmp(path, SLOPE_DEFAULT_FILE)) {
+		slope_say("there is no %s here; make one with 'slope record PROGRAM', or name a profile", path);
+		return NULL;
+	}
+	profile = slope_profile_load(path, error, sizeof error);
+	if (!profile)
+		slope_say("%s", error);
+	return profile;
+}
+
+struct slope_profile *slope_datafile_open(const char *path)
+{
+	struct slope_profile *profile = slope_datafile_load(path);
+
+	if (profile && !profile->symbolized)
+		slope_datafile_symbolize(profile);
+	return profile;
+}
+
+const char *slope_datafile_operand(int argc, char **argv)
+{
+	if (argc > 2) {
+		slope_say("one profile at a time, and here are %d; 'slope merge' makes one of several", argc - 1);
+		return NULL;
+	}
+	return argc == 2 ? argv[1] : SLOPE_DEFAULT_FILE;
+}
+
+uint64_t slope_datafile_points(const struct slope_profile *profile)
+{
+	unsigned metric = profile->metrics & 1u << SLOPE_METRIC_TRMS ? SLOPE_METRIC_TRMS : SLOPE_METRIC_RMS;
+	uint64_t points = 0;
+
+	for (size_t i = 0; i < profile->row_count; i++)
+		if (profile->row[i].function != SLOPE_FN_ROOT)
+			points += profile->row[i].points[metric].count;
+	return points;
+}
+
+uint64_t slope_datafile_functions(const struct slope_profile *profile)
+{
+	uint64_t functions = 0;
+
+	for (size_t i = 0; i < profile->row_count; i++) {
+		uint32_t fn = profile->row[i].function;
+
+		functions += fn != SLOPE_FN_ROOT && (i == 0 || profile->row[i - 1].function != fn);
+	}
+	return functions;
+}

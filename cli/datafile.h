@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How verbs open a profile: with one line when it cannot be used, and a line
+ * for each part of it that is missing.
+ */
+#ifndef SLOPE_CLI_DATAFILE_H
+#define SLOPE_CLI_DATAFILE_H
+
+#include "profile/profile.h"
+
+#define SLOPE_DEFAULT_FILE "slope.data"
+
+/*
+ * Loads `path` as it is. NULL after one line was said. The caller frees it
+ * with slope_profile_free.
+ */
+struct slope_profile *slope_datafile_load(const char *path);
+
+/* The same for a verb that shows functions: names are filled in where record did not. */
+struct slope_profile *slope_datafile_open(const char *path);
+
+/* Symbolizes with a progress line on a terminal. */
+void slope_datafile_symbolize(struct slope_profile *profile);
+
+/* Says what is missing or damaged, a few lines at most; for output that has no place for it. */
+void slope_datafile_say_problems(const struct slope_profile *profile, const char *path);
+
+/*
+ * The one file among the operands argv[1..argc), or the default one. NULL
+ * after one line was said when there are more.
+ */
+const char *slope_datafile_operand(int argc, char **argv);
+
+/* Rows of cost points under the profile's main input size. */
+uint64_t slope_datafile_points(const struct slope_profile *profile);
+
+/* Functions that ran, without the stand-in for threads. */
+uint64_t slope_datafile_functions(const struct slope_profile *profile);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+#include "cli/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/messages.h"
+#include "cli/program.h"
+
+#define TOOL_NAME "slope-amd64-linux"
+
+static char *find_valgrind(void)
+{
+	char *wrapper = slope_program_find("valgrind");
+
+	if (!wrapper)
+		return NULL;
+	char *binary = slope_text("%s.bin", wrapper);
+
+	if (access(binary, X_OK) == 0) {
+		free(wrapper);
+		return binary;
+	}
+	free(binary);
+	return wrapper;
+}
+
+/* The folder if it holds the tool, made absolute; NULL otherwise. */
+static char *tool_folder(const char *base, const char *tail)
+{
+	char *folder = slope_text("%s%s", base, tail), *tool = slope_text("%s/%s", folder, TOOL_NAME);
+	char *absolute = access(tool, X_OK) == 0 ? realpath(folder, NULL) : NULL;
+
+	free(folder);
+	free(tool);
+	return absolute;
+}
+
+static char *find_folder(void)
+{
+	const char *forced = getenv("SLOPE_LIBEXEC");
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+	char *folder;
+
+	if (forced && *forced)
+		return tool_folder(forced, "");
+	if (length <= 0)
+		return NULL;
+	self[length] = '\0';
+	char *here = dirname(self);
+
+	folder = tool_folder(here, "/valgrind");
+	return folder ? folder : tool_folder(here, "/../libexec/slope/valgrind");
+}
+
+void slope_launcher_find(struct slope_launcher *launcher)
+{
+	launcher->valgrind = find_valgrind();
+	launcher->folder = find_folder();
+	launcher->tool = launcher->folder ? slope_text("%s/%s", launcher->folder, TOOL_NAME) : NULL;
+}
+
+void slope_launcher_fini(struct slope_launcher *launcher)
+{
+	free(launcher->valgrind);
+	free(launcher->folder);
+	free(launcher->tool);
+}
+
+bool slope_launcher_check(const struct slope_launcher *launcher)
+{
+	if (!launcher->valgrind)
+		slope_say("valgrind is not on PATH; install it (on Debian: apt install valgrind)");
+	else if (!launcher->tool)
+		slope_say("slope's Valgrind tool (%s) is missing%s; build it with 'make'", TOOL_NAME,
+			  getenv("SLOPE_LIBEXEC") ? " in SLOPE_LIBEXEC" : " beside the slope command");
+	return launcher->valgrind && launcher->tool;
+}
+
+/* Never returns. The parent learns from `pipe` when exec fails. */
+static void become_valgrind(const struct slope_launcher *launcher, const struct slope_list *options,
+			    char *const *program, int pipe)
+{
+	struct slope_list argv = { 0 };
+	int error;
+
+	slope_list_add(&argv, "valgrind");
+	for (size_t i = 0; i < options->count; i++)
+		slope_list_add(&argv, "%s", options->text[i]);
+	slope_list_add(&argv, "--main-pid=%ld", (long)getpid());
+	for (; *program; program++)
+		slope_list_add(&argv, "%s", *program);
+	setenv("VALGRIND_LIB", launcher->folder, 1);
+	setenv("LD_BIND_NOW", "1", 1);
+	execv(launcher->valgrind, argv.text);
+	error = errno;
+	if (write(pipe, &error, sizeof error) < 0)
+		_exit(SLOPE_EXIT_NOT_EXECUTABLE);
+	_exit(SLOPE_EXIT_FAILED);
+}
+
+/* The signals we take ourselves while the program runs; one that is ignored already stays so. */
+static void watched_signals(sigset_t *set)
+{
+	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+
+	sigemptyset(set);
+	sigaddset(set, SIGCHLD);
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+		struct sigaction now;
+
+		if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+			sigaddset(set, signals[i]);
+	}
+}
+
+static int wait_and_pass_on(pid_t pid, const sigset_t *watched)
+{
+	int status;
+	siginfo_t info;
+
+	while (waitpid(pid, &status, WNOHANG) != pid) {
+		if (sigwaitinfo(watched, &info) <= 0 || info.si_signo == SIGCHLD)
+			continue;
+		/* The terminal signals the whole foreground group: the program has it already. */
+		if (info.si_code != SI_KERNEL)
+			kill(pid, info.si_signo);
+	}
+	/* What ended the program may still wait for us; the profile comes first. */
+	while (sigtimedwait(watched, &info, &(struct timespec){ 0 }) > 0)
+		;
+	return status;
+}
+
+static bool start_failed(const struct slope_launcher *launcher, int pipe)
+{
+	int error;
+
+	if (read(pipe, &error, sizeof error) != sizeof error)
+		return false;
+	slope_say("cannot start %s: %s", launcher->valgrind, strerror(error));
+	return true;
+}
+
+bool slope_launcher_run(const struct slope_launcher *launcher, const struct slope_list *options,
+			char *const *program, pid_t *pid, int *status)
+{
+	struct sigaction children, plain = { .sa_handler = SIG_DFL };
+	sigset_t watched, before;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		slope_say("cannot start a process: %s", strerror(errno));
+		return false;
+	}
+	watched_signals(&watched);
+	sigprocmask(SIG_BLOCK, &watched, &before);
+	sigaction(SIGCHLD, &plain, &children);  /* ignored, it would take the exit status from us */
+	*pid = fork();
+	if (*pid == 0) {
+		sigaction(SIGCHLD, &children, NULL);
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		become_valgrind(launcher, options, program, ends[1]);
+	}
+	close(ends[1]);
+	bool failed = *pid < 0;
+
+	if (failed) {
+		slope_say("cannot start a process: %s", strerror(errno));
+	} else {
+		failed = start_failed(launcher, ends[0]);
+		*status = wait_and_pass_on(*pid, &watched);
+	}
+	close(ends[0]);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return !failed;
+}

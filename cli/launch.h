@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Runs a program under the Valgrind tool: finds Valgrind and the tool, starts
+ * them, stands between the terminal and the program for signals, and waits.
+ */
+#ifndef SLOPE_CLI_LAUNCH_H
+#define SLOPE_CLI_LAUNCH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "cli/list.h"
+
+/* Where things are. A NULL is something that is not there. */
+struct slope_launcher {
+	char *valgrind;              /* the launcher program */
+	char *folder;                /* absolute; holds the tool and what Valgrind itself needs */
+	char *tool;                  /* folder/slope-amd64-linux */
+};
+
+/*
+ * Valgrind from PATH (Debian's wrapper script is passed by: it changes the
+ * program's environment), the tool from SLOPE_LIBEXEC, or from beside slope's
+ * own executable.
+ */
+void slope_launcher_find(struct slope_launcher *launcher);
+void slope_launcher_fini(struct slope_launcher *launcher);
+
+/* Is all there? If not, one line says what is missing and how to get it. */
+bool slope_launcher_check(const struct slope_launcher *launcher);
+
+/*
+ * Starts valgrind with `options`, --main-pid and `program` behind them, and
+ * waits for its end. Meanwhile a signal from the terminal is the program's
+ * alone, and SIGINT, SIGQUIT, SIGTERM or SIGHUP that a process sends to slope
+ * is passed on. False, with one line said, when it could not be started.
+ * `*status` is as from waitpid, `*pid` the process.
+ */
+bool slope_launcher_run(const struct slope_launcher *launcher, const struct slope_list *options,
+			char *const *program, pid_t *pid, int *status);
+
+#endif

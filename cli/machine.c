@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+#include "cli/machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/datafile.h"
+#include "cli/launch.h"
+#include "cli/messages.h"
+
+#define DISK_LOW_BYTES (UINT64_C(100) << 20)
+#define DEBUG_FILES "/usr/lib/debug/.build-id"
+
+const char *slope_health_word(enum slope_health health)
+{
+	static const char *const word[] = { "ok", "note", "missing" };
+
+	return word[health];
+}
+
+void slope_checkups_free(struct slope_checkup *checkup, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(checkup[i].found);
+		free(checkup[i].advice);
+	}
+}
+
+/* Fills in what a check found; `advice` may be NULL. Takes `found` over. */
+static void conclude(struct slope_checkup *c, enum slope_health health, char *found, const char *advice)
+{
+	c->health = health;
+	c->found = found;
+	c->advice = advice ? slope_text("%s", advice) : NULL;
+}
+
+/* Runs a command; its first line of output, of both kinds, goes to `line`. The wait status, or -1. */
+static int first_line(char *const *argv, char *line, size_t line_bytes)
+{
+	int ends[2], status = -1;
+	pid_t pid;
+
+	line[0] = '\0';
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		dup2(ends[1], STDERR_FILENO);
+		execv(argv[0], argv);
+		_exit(SLOPE_EXIT_NOT_FOUND);
+	}
+	close(ends[1]);
+	FILE *in = fdopen(ends[0], "r");
+
+	if (in && fgets(line, (int)line_bytes, in))
+		line[strcspn(line, "\n")] = '\0';
+	while (in && fgetc(in) != EOF)
+		;
+	if (in)
+		fclose(in);
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	return status;
+}
+
+static void check_system(struct slope_checkup *c)
+{
+	struct utsname u;
+	bool known = uname(&u) == 0;
+	bool good = known && !strcmp(u.machine, "x86_64");
+
+	c->name = "system";
+	conclude(c, good ? SLOPE_HEALTH_GOOD : SLOPE_HEALTH_BAD,
+		 known ? slope_text("%s %s, %s", u.sysname, u.release, u.machine) : slope_text("unknown"),
+		 good ? NULL : "slope profiles x86-64 programs on Linux; use such a machine");
+}
+
+static void check_valgrind(struct slope_checkup *c, const struct slope_launcher *launcher)
+{
+	char *argv[] = { launcher->valgrind, "--version", NULL }, line[128];
+
+	c->name = "valgrind";
+	if (!launcher->valgrind) {
+		conclude(c, SLOPE_HEALTH_BAD, slope_text("not on PATH"), "install it; on Debian: apt install valgrind");
+		return;
+	}
+	if (first_line(argv, line, sizeof line) != 0)
+		conclude(c, SLOPE_HEALTH_BAD, slope_text("%s does not run: %s", launcher->valgrind, line),
+			 "install it again; on Debian: apt install --reinstall valgrind");
+	else
+		conclude(c, SLOPE_HEALTH_GOOD, slope_text("%s, %s", line, launcher->valgrind), NULL);
+}
+
+static void check_tool(struct slope_checkup *c, const struct slope_launcher *launcher)
+{
+	c->name = "tool";
+	if (launcher->tool)
+		conclude(c, SLOPE_HEALTH_GOOD, slope_text("%s", launcher->tool), NULL);
+	else
+		conclude(c, SLOPE_HEALTH_BAD, slope_text("slope's Valgrind tool is not beside the slope command"),
+			 "build it with 'make', or install slope as a whole with 'make install'");
+}
+
+static void check_memory(struct slope_checkup *c)
+{
+	struct rlimit limit;
+	bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+
+	c->name = "address space";
+	if (limited)
+		conclude(c, SLOPE_HEALTH_LESS, slope_text("limited to %llu MB", (unsigned long long)limit.rlim_cur >> 20),
+			 "a profiled program needs several times its memory; lift the limit with 'ulimit -v unlimited'");
+	else
+		conclude(c, SLOPE_HEALTH_GOOD, slope_text("unlimited"), NULL);
+}
+
+static void check_disk(struct slope_checkup *c)
+{
+	struct statvfs fs;
+	bool known = statvfs(".", &fs) == 0, writable = access(".", W_OK) == 0;
+	uint64_t bytes = known ? (uint64_t)fs.f_bavail * fs.f_frsize : 0;
+
+	c->name = "this folder";
+	if (!writable)
+		conclude(c, SLOPE_HEALTH_LESS, slope_text("not writable"), "name another place for the profile: -o FILE");
+	else
+		conclude(c, bytes < DISK_LOW_BYTES ? SLOPE_HEALTH_LESS : SLOPE_HEALTH_GOOD,
+			 slope_text("writable, %llu MB free", (unsigned long long)bytes >> 20),
+			 bytes < DISK_LOW_BYTES ? "make room, or name another place for the profile: -o FILE" : NULL);
+}
+
+static void check_debug_symbols(struct slope_checkup *c)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	bool local = access(DEBUG_FILES, R_OK) == 0, asked = urls && *urls;
+
+	c->name = "debug symbols";
+	if (local || asked)
+		conclude(c, SLOPE_HEALTH_GOOD, slope_text("%s%s%s", local ? DEBUG_FILES : "", local && asked ? ", " : "",
+							  asked ? "debuginfod" : ""), NULL);
+	else
+		conclude(c, SLOPE_HEALTH_LESS, slope_text("only what programs bring themselves"),
+			 "for names and lines in system libraries install their debug packages, or set DEBUGINFOD_URLS "
+			 "(on Debian: https://debuginfod.debian.net)");
+}
+
+/* The path of `name` in a new folder for one run; NULL, with `folder` empty, when there is no room. */
+static char *scratch_file(char *folder, size_t folder_bytes, const char *name)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	snprintf(folder, folder_bytes, "%s/slope-doctor-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (mkdtemp(folder))
+		return slope_text("%s/%s", folder, name);
+	folder[0] = '\0';
+	return NULL;
+}
+
+static void judge_run(struct slope_checkup *c, int status, const char *line, const char *file)
+{
+	char error[256] = "";
+	struct slope_profile *profile = status == 0 ? slope_profile_load(file, error, sizeof error) : NULL;
+
+	if (profile && profile->complete && slope_datafile_functions(profile))
+		conclude(c, SLOPE_HEALTH_GOOD, slope_text("recorded /bin/true: %llu functions, %llu points",
+							  (unsigned long long)slope_datafile_functions(profile),
+							  (unsigned long long)slope_datafile_points(profile)), NULL);
+	else
+		conclude(c, SLOPE_HEALTH_BAD, slope_text("/bin/true could not be recorded: %s",
+							  *line ? line : *error ? error : "the profile is empty"),
+			 "see to what is said above first; then 'slope record /bin/true' tells more");
+	slope_profile_free(profile);
+}
+
+static void check_run(struct slope_checkup *c)
+{
+	char folder[512], line[256], self[] = "/proc/self/exe";
+	char *file = scratch_file(folder, sizeof folder, "slope.data");
+
+	c->name = "test run";
+	if (!file) {
+		conclude(c, SLOPE_HEALTH_BAD, slope_text("no temporary folder: %s", strerror(errno)),
+			 "let TMPDIR name a folder that can be written");
+		return;
+	}
+	char *argv[] = { self, "record", "--quiet", "-o", file, "/bin/true", NULL };
+	int status = first_line(argv, line, sizeof line);
+
+	judge_run(c, status, line, file);
+	unlink(file);
+	rmdir(folder);
+	free(file);
+}
+
+size_t slope_machine_check(struct slope_checkup checkup[SLOPE_CHECKUPS_MAX])
+{
+	struct slope_launcher launcher;
+	size_t n = 0;
+
+	slope_launcher_find(&launcher);
+	check_system(&checkup[n++]);
+	check_valgrind(&checkup[n++], &launcher);
+	check_tool(&checkup[n++], &launcher);
+	check_memory(&checkup[n++]);
+	check_disk(&checkup[n++]);
+	check_debug_symbols(&checkup[n++]);
+	check_run(&checkup[n++]);
+	slope_launcher_fini(&launcher);
+	return n;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/program.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/messages.h"
+
+#define HEAD_BYTES 256
+
+static bool runnable(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+char *slope_program_find(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return slope_text("%s", name);
+	if (!*name)
+		return NULL;
+	for (const char *p = path ? path : "/usr/bin:/bin";; p++) {
+		size_t length = strcspn(p, ":");
+		char *file = slope_text("%.*s%s%s", (int)length, p, length ? "/" : "./", name);
+
+		if (runnable(file))
+			return file;
+		free(file);
+		p += length;
+		if (!*p)
+			return NULL;
+	}
+}
+
+static int not_found(const char *name)
+{
+	char *here = slope_text("./%s", name);
+
+	if (!*name)
+		slope_say("the program's name is empty");
+	else if (!strchr(name, '/') && runnable(here))
+		slope_say("there is no program '%s' on PATH; for the one in this folder type %s", name, here);
+	else if (strchr(name, '/'))
+		slope_say("there is no program '%s'; check the path", name);
+	else
+		slope_say("there is no program '%s' on PATH; give a path such as ./%s", name, name);
+	free(here);
+	return SLOPE_EXIT_NOT_FOUND;
+}
+
+static int refuse(const char *path, const char *why)
+{
+	slope_say("cannot run %s: %s", path, why);
+	return SLOPE_EXIT_NOT_EXECUTABLE;
+}
+
+static int check_elf(const char *path, const unsigned char *head, size_t bytes)
+{
+	Elf64_Half type, machine;
+
+	if (bytes < sizeof(Elf64_Ehdr))
+		return refuse(path, "the file is cut off; build it again");
+	memcpy(&type, head + offsetof(Elf64_Ehdr, e_type), sizeof type);
+	memcpy(&machine, head + offsetof(Elf64_Ehdr, e_machine), sizeof machine);
+	if (head[EI_CLASS] != ELFCLASS64 || head[EI_DATA] != ELFDATA2LSB || machine != EM_X86_64)
+		return refuse(path, "it is not an x86-64 program, and this build of slope profiles only those");
+	if (type != ET_EXEC && type != ET_DYN)
+		return refuse(path, "it is an object file or a core dump, not a linked program");
+	return 0;
+}
+
+static int check_script(const char *path, const unsigned char *head, size_t bytes)
+{
+	char line[HEAD_BYTES] = "";
+
+	memcpy(line, head + 2, bytes - 2);
+	char *interpreter = line + strspn(line, " \t");
+
+	interpreter[strcspn(interpreter, " \t\r\n")] = '\0';
+	if (runnable(interpreter))
+		return 0;
+	slope_say("cannot run %s: its first line asks for '%s', which is %s; correct that line or install it", path,
+		  interpreter, access(interpreter, F_OK) ? "not there" : "not executable");
+	return SLOPE_EXIT_NOT_EXECUTABLE;
+}
+
+static int check_contents(const char *path)
+{
+	unsigned char head[HEAD_BYTES];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t bytes;
+
+	if (fd < 0)
+		return refuse(path, "slope must be able to read it (chmod +r)");
+	bytes = read(fd, head, sizeof head - 1);
+	close(fd);
+	if (bytes <= 0)
+		return refuse(path, bytes ? strerror(errno) : "the file is empty");
+	if (bytes >= SELFMAG && !memcmp(head, ELFMAG, SELFMAG))
+		return check_elf(path, head, (size_t)bytes);
+	if (bytes >= 2 && head[0] == '#' && head[1] == '!')
+		return check_script(path, head, (size_t)bytes);
+	/* Without a first line of its own a text is a shell script. */
+	return memchr(head, '\0', (size_t)bytes) ? refuse(path, "it is neither a program nor a script") : 0;
+}
+
+static int check_file(const char *name, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			return not_found(name);
+		return refuse(path, strerror(errno));
+	}
+	if (S_ISDIR(st.st_mode))
+		return refuse(path, "it is a directory");
+	if (!S_ISREG(st.st_mode))
+		return refuse(path, "it is not a regular file");
+	if (access(path, X_OK) != 0)
+		return refuse(path, "it is not executable (chmod +x)");
+	if (st.st_mode & (S_ISUID | S_ISGID))
+		return refuse(path, "it is setuid or setgid; profile a copy of it without that bit");
+	return check_contents(path);
+}
+
+int slope_program_check(const char *name, char **path)
+{
+	char *file = slope_program_find(name);
+	int status = file ? check_file(name, file) : not_found(name);
+
+	if (status) {
+		free(file);
+		file = NULL;
+	}
+	*path = file;
+	return status;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+#include "cli/toollog.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/messages.h"
+
+/* Valgrind takes % in a file name for an escape of its own. */
+static char *escaped(const char *path)
+{
+	char *text = malloc(2 * strlen(path) + 1), *to = text;
+
+	for (; text && *path; path++) {
+		if (*path == '%')
+			*to++ = '%';
+		*to++ = *path;
+	}
+	if (text)
+		*to = '\0';
+	return text;
+}
+
+void slope_toollog_open(struct slope_toollog *log, struct slope_list *options)
+{
+	const char *base = getenv("TMPDIR");
+
+	log->folder = slope_text("%s/slope-log.XXXXXX", base && *base ? base : "/tmp");
+	char *path = mkdtemp(log->folder) ? escaped(log->folder) : NULL;
+
+	if (!path) {
+		free(log->folder);
+		log->folder = NULL;
+		return;
+	}
+	slope_list_add(options, "--log-file=%s/%%p", path);
+	free(path);
+}
+
+/* The text behind Valgrind's ==PID== or --PID-- mark. */
+static const char *without_mark(const char *line)
+{
+	if ((line[0] != '=' || line[1] != '=') && (line[0] != '-' || line[1] != '-'))
+		return line;
+	const char *end = line + 2 + strspn(line + 2, "0123456789:");
+
+	return end[0] == line[0] && end[1] == line[0] ? end + 2 + strspn(end + 2, " ") : line;
+}
+
+static void repeat_file(const char *path, bool all)
+{
+	FILE *file = fopen(path, "r");
+	char *line = NULL;
+	size_t room = 0;
+
+	while (file && getline(&line, &room, file) >= 0) {
+		const char *text = without_mark(line);
+
+		line[strcspn(line, "\n")] = '\0';
+		if (!strncmp(text, "slope: ", 7))
+			slope_say("%s", text + 7);
+		else if (all && *text)
+			slope_say("valgrind: %s", text);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+static void each_file(const struct slope_toollog *log, void (*visit)(const char *path, const char *name, pid_t all_of), pid_t all_of)
+{
+	DIR *folder = log->folder ? opendir(log->folder) : NULL;
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		char *path = slope_text("%s/%s", log->folder, entry->d_name);
+
+		visit(path, entry->d_name, all_of);
+		free(path);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static void repeat(const char *path, const char *name, pid_t all_of)
+{
+	repeat_file(path, all_of && strtol(name, NULL, 10) == (long)all_of);
+}
+
+static void drop(const char *path, const char *name, pid_t unused)
+{
+	(void)name;
+	(void)unused;
+	unlink(path);
+}
+
+void slope_toollog_repeat(const struct slope_toollog *log, pid_t all_of)
+{
+	each_file(log, repeat, all_of);
+}
+
+void slope_toollog_close(struct slope_toollog *log)
+{
+	each_file(log, drop, 0);
+	if (log->folder)
+		rmdir(log->folder);
+	free(log->folder);
+	log->folder = NULL;
+}

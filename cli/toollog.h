@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What Valgrind and the tool have to say. They write it into a folder of their
+ * own, one file per process, so that the program's standard error stays the
+ * program's; afterwards we repeat what a user needs to know.
+ */
+#ifndef SLOPE_CLI_TOOLLOG_H
+#define SLOPE_CLI_TOOLLOG_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "cli/list.h"
+
+struct slope_toollog {
+	char *folder;                /* NULL: could not be made, messages go to standard error */
+};
+
+/* Makes the folder and adds Valgrind's option for it. */
+void slope_toollog_open(struct slope_toollog *log, struct slope_list *options);
+
+/* Repeats the tool's own messages; with `all_of` not 0, everything that this process's Valgrind said. */
+void slope_toollog_repeat(const struct slope_toollog *log, pid_t all_of);
+
+/* Removes the folder. */
+void slope_toollog_close(struct slope_toollog *log);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The verbs of the command, one file each. A verb gets argv with its own name
+ * in argv[0] and returns the exit status.
+ */
+#ifndef SLOPE_CLI_VERBS_H
+#define SLOPE_CLI_VERBS_H
+
+/* X(name, what it does): the one list of verbs, in the order of --help. */
+#define SLOPE_VERB_LIST(X)                                                                   \
+	X(record, "profile a run of a program and write slope.data")                         \
+	X(report, "show the functions of a profile")                                         \
+	X(export, "print a profile in another format: csv, json, callgrind")                 \
+	X(merge, "make one profile of several")                                              \
+	X(info, "print the facts of a profile: program, source, sizes, what was lost")       \
+	X(doctor, "say what works on this machine, what is missing and how to get it")
+
+#define X(name, text) int slope_verb_##name(int argc, char **argv);
+SLOPE_VERB_LIST(X)
+#undef X
+
+/* `slope [record's options] PROGRAM`: records, then reports. The program's exit status. */
+int slope_record_and_report(int argc, char **argv);
+
+/* The report of one file with every option at its default; for slope_record_and_report. */
+int slope_report_profile_at(const char *path);
+
+#endif

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Completion of slope's verbs, options and files for bash.
+
+# The options of a verb, one word each; choices are completed below.
+_slope_options() {
+	case $1 in
+	record)
+		echo '-o --output= --source= --cost= --input= --cell= --toggle= --only= --skip= --max-points='
+		echo '--fair-sched= --no-symbols -q --quiet'
+		;;
+	report) echo '-j --json -n --top= -s --sort= -u --unit= -i --input= -f --filter= --color=' ;;
+	export) echo '-f --format= -o --output=' ;;
+	merge) echo '-o --output=' ;;
+	info) echo '-j --json' ;;
+	doctor) echo '-j --json --color=' ;;
+	esac
+	echo '-h --help'
+}
+
+# The values that an option of a verb takes, where they are known.
+_slope_values() {
+	case $1/$2 in
+	record/--source) echo 'valgrind translator sampler' ;;
+	record/--cost) echo 'ir bb ir,bb' ;;
+	record/--input) echo 'trms rms both' ;;
+	record/--cell) echo '1 2 4 8 16 32 64' ;;
+	record/--fair-sched) echo 'yes no' ;;
+	report/--sort | report/-s) echo 'total self calls name' ;;
+	report/--input | report/-i) echo 'trms rms' ;;
+	report/--unit | report/-u) echo 'ir bb' ;;
+	export/--format | export/-f) echo 'csv json callgrind' ;;
+	*/--color) echo 'auto always never' ;;
+	esac
+}
+
+# Where the program's own words begin in a record command line, or nothing.
+_slope_program_at() {
+	local i=$1
+	for (( ; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		-o | =) ((i++)) ;;
+		--output | --source | --cost | --input | --cell | --toggle | --only | --skip | --max-points | --fair-sched)
+			[ "${COMP_WORDS[i + 1]}" = = ] || ((i++))
+			;;
+		--) echo $((i + 1)) && return ;;
+		-*) ;;
+		*) echo "$i" && return ;;
+		esac
+	done
+}
+
+_slope() {
+	local verbs='record report export merge info doctor'
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} first=2 at values
+	COMPREPLY=()
+	case " $verbs " in
+	*" $verb "*) ;;
+	*) verb=record first=1 ;;
+	esac
+	if [ "$COMP_CWORD" = 1 ]; then
+		if [[ $word == -* ]]; then
+			COMPREPLY=($(compgen -W "$(_slope_options record) -V --version" -- "$word"))
+		else
+			COMPREPLY=($(compgen -W "$verbs" -- "$word") $(compgen -c -- "$word"))
+		fi
+		[[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace
+		return
+	fi
+	if [ "$verb" = record ]; then
+		at=$(_slope_program_at $first)
+		if [ -n "$at" ] && [ "$at" -le "$COMP_CWORD" ]; then
+			declare -F _command_offset >/dev/null && _command_offset "$at" && return
+			COMPREPLY=($(compgen -f -- "$word"))
+			return
+		fi
+	fi
+	if [ "$word" = = ]; then
+		word='' values=$(_slope_values "$verb" "$before")
+	elif [ "$before" = = ]; then
+		values=$(_slope_values "$verb" "${COMP_WORDS[COMP_CWORD - 2]}")
+	else
+		values=$(_slope_values "$verb" "$before")
+	fi
+	if [ -n "$values" ]; then
+		COMPREPLY=($(compgen -W "$values" -- "$word"))
+	elif [[ $word == -* ]]; then
+		COMPREPLY=($(compgen -W "$(_slope_options "$verb")" -- "$word"))
+		[[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace
+	elif [ "$verb" = record ]; then
+		COMPREPLY=($(compgen -c -- "$word") $(compgen -f -- "$word"))
+	else
+		COMPREPLY=($(compgen -f -- "$word"))
+	fi
+}
+
+complete -o filenames -F _slope slope

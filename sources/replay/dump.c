@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sources/replay/dump.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const char *const metric_name[SLOPE_METRICS] = { [SLOPE_METRIC_TRMS] = "trms", [SLOPE_METRIC_RMS] = "rms" };
+
+static const char *const lost_name[SLOPE_LOST_COUNT] = {
+#define X(id, name, text) name,
+	SLOPE_LOST_LIST(X)
+#undef X
+};
+
+static void print_wide(FILE *out, uint64_t lo, uint64_t hi)
+{
+	unsigned __int128 v = (unsigned __int128)hi << 64 | lo;
+	char digits[40];
+	int at = sizeof digits;
+
+	digits[--at] = '\0';
+	do
+		digits[--at] = (char)('0' + (int)(v % 10));
+	while (v /= 10);
+	fputs(digits + at, out);
+}
+
+static void print_costs(FILE *out, const char *head, const uint64_t *cost, uint32_t units)
+{
+	fputs(head, out);
+	for (uint32_t u = 0; u < units; u++)
+		fprintf(out, "%s%" PRIu64, u ? "/" : "", cost[u]);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	uint64_t x = (*(const struct slope_point *const *)a)->n, y = (*(const struct slope_point *const *)b)->n;
+
+	return (x > y) - (x < y);
+}
+
+static void print_point(FILE *out, const char *metric, const struct slope_point *p, uint32_t units)
+{
+	fprintf(out, "  %s %" PRIu64 ": calls %" PRIu64 ", cost ", metric, p->n, p->calls);
+	for (uint32_t u = 0; u < units; u++) {
+		const struct slope_stat *c = &p->cost[u];
+
+		fprintf(out, "%s%" PRIu64 "..%" PRIu64 " sum %" PRIu64 " sq ", u ? " / " : "", c->min, c->max, c->sum);
+		print_wide(out, c->sq_lo, c->sq_hi);
+	}
+	fprintf(out, ", rms %" PRIu64 ", thread %" PRIu64 ", external %" PRIu64 "\n", p->rms, p->thread, p->external);
+}
+
+static bool print_points(FILE *out, const char *metric, const struct slope_points *points)
+{
+	const struct slope_point **row = malloc((points->count + 1) * sizeof *row);
+
+	if (!row)
+		return false;
+	for (size_t i = 0; i < points->count; i++)
+		row[i] = slope_points_row(points, i);
+	qsort(row, points->count, sizeof *row, by_size);
+	if (points->bits != SLOPE_POINTS_EXACT)
+		fprintf(out, "  %s folded to %" PRIu32 " bits\n", metric, points->bits);
+	for (size_t i = 0; i < points->count; i++)
+		print_point(out, metric, row[i], points->units);
+	free(row);
+	return true;
+}
+
+static int by_caller(const void *a, const void *b)
+{
+	uint32_t x = (*(const struct slope_edge *const *)a)->caller, y = (*(const struct slope_edge *const *)b)->caller;
+
+	return (x > y) - (x < y);
+}
+
+static bool print_edges(FILE *out, const struct slope_session *s, const struct slope_record *r)
+{
+	size_t count = 0;
+
+	for (const struct slope_edge *e = r->edges; e; e = e->next)
+		count++;
+	const struct slope_edge **edge = malloc((count + 1) * sizeof *edge);
+
+	if (!edge)
+		return false;
+	count = 0;
+	for (const struct slope_edge *e = r->edges; e; e = e->next)
+		edge[count++] = e;
+	qsort(edge, count, sizeof *edge, by_caller);
+	for (size_t i = 0; i < count; i++) {
+		fprintf(out, "  from %s: calls %" PRIu64, s->function[edge[i]->caller].name, edge[i]->calls);
+		print_costs(out, ", cost ", edge[i]->cost, s->config.units);
+		fputc('\n', out);
+	}
+	free(edge);
+	return true;
+}
+
+static bool print_record(FILE *out, const struct slope_session *s, const struct slope_thread *t, const struct slope_record *r)
+{
+	fprintf(out, "%s @%" PRIu32 ": calls %" PRIu64, s->function[r->fn].name, t->id, r->calls);
+	print_costs(out, ", total ", r->total, s->config.units);
+	print_costs(out, ", self ", r->self, s->config.units);
+	fprintf(out, ", rms %" PRIu64 ", trms %" PRIu64 ", thread %" PRIu64 ", external %" PRIu64 "\n", r->rms, r->trms,
+		r->thread, r->external);
+	if (!print_edges(out, s, r))
+		return false;
+	for (unsigned m = 0; m < SLOPE_METRICS; m++)
+		if (!print_points(out, metric_name[m], &r->points[m]))
+			return false;
+	return true;
+}
+
+static bool print_thread(FILE *out, const struct slope_session *s, const struct slope_thread *t)
+{
+	fprintf(out, "thread %" PRIu32 ": calls %" PRIu64 ", depth %" PRIu64 "\n", t->id, t->calls, t->max_depth);
+	for (uint32_t fn = 0; fn < s->function_count; fn++) {
+		const struct slope_record *r = slope_thread_record(t, fn);
+
+		if (r && !print_record(out, s, t, r))
+			return false;
+	}
+	return true;
+}
+
+bool slope_dump(FILE *out, const struct slope_session *s)
+{
+	for (size_t i = 1; i < s->thread_count; i++)
+		if (!print_thread(out, s, s->thread[i]))
+			return false;
+	for (int i = 0; i < SLOPE_LOST_COUNT; i++)
+		if (s->lost[i])
+			fprintf(out, "lost %s: %" PRIu64 "\n", lost_name[i], s->lost[i]);
+	return true;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Texts of events: a trace that a person can write and read. One event per
+ * line, words apart by blanks, `#` begins a comment:
+ *
+ *   options cell=4 units=ir,bb metrics=both max-points=100 stamp-limit=64 window=4096
+ *                           first, if at all; what is left out has its default
+ *                           (4, ir, both, 100000, 2^30, 0)
+ *   function NAME [folded]  only needed for `folded`: the function is part of its callers
+ *   thread N [parent M]     thread N begins; threads are numbered 1, 2, 3, ... and 1 is there
+ *   on N                    the lines that follow are thread N's
+ *   N: EVENT                this line is thread N's
+ *   call NAME [base]        base: on another stack, as a signal handler's first function
+ *   return [K]              K activations return (1)
+ *   unwind [K]              a non-local exit leaves K activations at once
+ *   cut [K]                 the same, across stacks
+ *   read ADDRESS [BYTES]    1 byte unless told, or all of b[i..j]
+ *   write ADDRESS [BYTES]
+ *   kread, kwrite ADDRESS [BYTES]    by the kernel: kread for the thread, kwrite new data
+ *   mapfile, forget ADDRESS [BYTES]
+ *   cost N [M ...]          one number per unit
+ *   collect on|off
+ *   renumber                the thread's stamps are renumbered now
+ *   end                     the thread ends
+ *   for I FIRST LAST        the lines up to the matching `next`, with $I from FIRST to LAST
+ *   next
+ *
+ * An ADDRESS is a number, or a variable: x, b[3], b[$i-1], b[0..9], x+2. An
+ * index counts cells, what is added to a name counts bytes; each name has a
+ * megabyte of its own. A number is decimal or 0x..., or a sum, difference or
+ * product without blanks: 2*$i+1.
+ */
+#ifndef SLOPE_REPLAY_SCRIPT_H
+#define SLOPE_REPLAY_SCRIPT_H
+
+#include "sources/replay/replay.h"
+
+struct slope_script_options {
+	struct slope_config config;
+	char unit_name[SLOPE_UNITS_MAX][16];
+	uint64_t window_bytes;
+};
+
+/*
+ * The options of a text: what a session for it needs. False and a sentence
+ * with name and line in `error` when they are wrong. `name` is only for that.
+ */
+bool slope_script_options(const char *name, const char *text, struct slope_script_options *options, char *error,
+			  size_t error_bytes);
+
+/* Plays a text. False and a sentence on the first line that is wrong; the events before it have been played. */
+bool slope_script_play(const char *name, const char *text, struct slope_replay *r, uint32_t cell_bytes, char *error,
+		       size_t error_bytes);
+
+#endif
