@@ -141,6 +141,30 @@ static void sets_are_shared_between_cells(void **state)
 	close_world(&w);
 }
 
+/* The k-th of the 12 that look at a cell: others, in another order, for each cell. */
+static unsigned looker(uint64_t cell, unsigned k)
+{
+	return 2 + (unsigned)(slope_mix64(cell * 16 + k + 1) % (THREADS - 1));
+}
+
+static void too_many_sets_mean_all_threads(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_world(&w, THREADS);
+	for (uint64_t cell = 0; cell < 20000; cell++)
+		for (unsigned k = 0; k < 12; k++)
+			slope_thread_read(w.thread[looker(cell, k)], cell, 1);
+	assert_in_range(w.session.sharing.set_count, 65536, 65536 + THREADS);
+	for (uint64_t cell = 0; cell < 20000; cell++) {
+		slope_thread_write(w.thread[1], cell, 1);
+		for (unsigned k = 0; k < 12; k++)
+			assert_true(slope_stamp_pending(*slope_shadow_peek(&w.thread[looker(cell, k)]->shadow, cell)));
+	}
+	close_world(&w);
+}
+
 static void ended_threads_are_left_alone(void **state)
 {
 	struct world w;
@@ -192,6 +216,7 @@ int main(void)
 		cmocka_unit_test(the_own_mark_goes_when_another_looks),
 		cmocka_unit_test(more_readers_than_a_set_names),
 		cmocka_unit_test(sets_are_shared_between_cells),
+		cmocka_unit_test(too_many_sets_mean_all_threads),
 		cmocka_unit_test(ended_threads_are_left_alone),
 		cmocka_unit_test(without_memory_every_missed_look_is_counted),
 	};
