@@ -94,6 +94,16 @@ VG_REGPARM(3) void tool_jump_address(void *guest_state, Addr target, Addr sp)
 		tool_jump(guest_state, fn, sp);
 }
 
+VG_REGPARM(3) void tool_jump_from_stub(void *guest_state, Addr target, Addr sp)
+{
+	UInt fn = tool_function_at(target);
+
+	tool.fiber->jumping = False;
+	/* Also when the function calls itself through the table: then it is on top already. */
+	if (fn != TOOL_FN_STUB)
+		tool_jump(guest_state, fn, sp);
+}
+
 VG_REGPARM(2) void tool_return(void *guest_state, Addr sp)
 {
 	struct fiber *f = tool.fiber;

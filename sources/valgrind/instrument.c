@@ -603,7 +603,8 @@ static void on_jump(struct block *b, IRExpr *next, Bool stub)
 
 		outside = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, u64(bytes), distance));
 	}
-	d = slots_call("tool_jump_address", tool_jump_address, 3, mkIRExprVec_3(IRExpr_GSPTR(), next, stack_pointer(b)));
+	d = slots_call(stub ? "tool_jump_from_stub" : "tool_jump_address", stub ? tool_jump_from_stub : tool_jump_address, 3,
+		       mkIRExprVec_3(IRExpr_GSPTR(), next, stack_pointer(b)));
 	if (outside)
 		d->guard = outside;
 	emit(b, d);

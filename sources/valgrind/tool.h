@@ -117,6 +117,7 @@ VG_REGPARM(3) void tool_call(void *guest_state, UWord fn, Addr sp);
 VG_REGPARM(3) void tool_call_address(void *guest_state, Addr target, Addr sp);
 VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp);
 VG_REGPARM(3) void tool_jump_address(void *guest_state, Addr target, Addr sp);
+VG_REGPARM(3) void tool_jump_from_stub(void *guest_state, Addr target, Addr sp);
 VG_REGPARM(2) void tool_return(void *guest_state, Addr sp);
 void tool_before_signal(ThreadId tid, Int signal, Bool alt_stack);
 void tool_after_signal(ThreadId tid, Int signal);
