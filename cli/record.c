@@ -145,7 +145,7 @@ static void tool_options(struct slope_list *options, const struct settings *s, c
 	slope_list_add(options, "--fair-sched=%s", s->fair_sched ? "no" : "yes");
 	slope_list_add(options, "--trace-children=yes");
 	slope_list_add(options, "--vgdb=no");
-	slope_list_add(options, "--max-threads=10000");
+	slope_list_add(options, "--max-threads=1000");
 	add_stack_size(options);
 	slope_list_add(options, "--slope-out=%s", path);
 	slope_list_add(options, "--cell=%llu", (unsigned long long)s->cell);

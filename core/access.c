@@ -5,15 +5,19 @@
  * core/sharing.h for how the words are read). Renumbering is here too, since
  * it must keep what the words mean.
  */
-#include "core/thread.h"
+#include "core/access.h"
 
 #define NEAR_FRAMES 6u           /* so far down, a scan beats a binary search */
 
-/* Position of the deepest activation with a stamp <= s, by binary search below `hi`. */
-static size_t search_owner(const uint32_t *stamp, size_t hi, uint32_t s)
+/* Position of the deepest activation with a stamp <= s: near the top, or by binary search. */
+static size_t find_owner(const struct slope_thread *t, uint32_t s)
 {
-	size_t lo = 0;
+	const uint32_t *stamp = t->stamp;
+	size_t lo = 0, hi = t->depth - 1;
 
+	for (size_t near = 0; hi && near < NEAR_FRAMES; near++)
+		if (stamp[--hi] <= s)
+			return hi;
 	while (hi - lo > 1) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -25,18 +29,14 @@ static size_t search_owner(const uint32_t *stamp, size_t hi, uint32_t s)
 	return lo;
 }
 
-/* The same, trying first what is likely: the activation found last, then those near the top. */
-static size_t owner_of(struct slope_thread *t, uint32_t s)
+/* The same for a cell that moves to the top: where one came from, more will. */
+static struct slope_frame *loser_of(struct slope_thread *t, uint32_t s)
 {
-	const uint32_t *stamp = t->stamp;
-	size_t top = t->depth - 1, h = t->hint;
-
-	if (h < top && stamp[h] <= s && s < stamp[h + 1])
-		return h;
-	for (size_t near = 0; top && near < NEAR_FRAMES; near++)
-		if (stamp[--top] <= s)
-			return t->hint = top;
-	return t->hint = search_owner(stamp, top, s);
+	slope_thread_settle(t);
+	t->hint = find_owner(t, s);
+	t->hint_stamp = t->stamp[t->hint];
+	t->hint_span = t->stamp[t->hint + 1] - t->hint_stamp;
+	return &t->frame[t->hint];
 }
 
 /* The last writer of a cell that the thread has not seen since; it sees it now. */
@@ -70,7 +70,7 @@ void slope_thread_read_stale(struct slope_thread *t, uint64_t cell, uint32_t *wo
 	if (SLOPE_LIKELY(w - SLOPE_STAMP_FIRST < SLOPE_PENDING - SLOPE_STAMP_FIRST)) {
 		/* A first read for the top, but not for the activation that touched it last. */
 		top->rms++;
-		t->frame[owner_of(t, w)].rms--;
+		loser_of(t, w)->rms--;
 		*word = t->top_stamp | (w & SLOPE_STAMP_OWN);
 		return;
 	}
@@ -83,7 +83,7 @@ void slope_thread_read_stale(struct slope_thread *t, uint64_t cell, uint32_t *wo
 	} else {
 		top->rms++;
 		if (old) {
-			struct slope_frame *owner = &t->frame[owner_of(t, old)];
+			struct slope_frame *owner = loser_of(t, old);
 
 			owner->rms--;
 			owner->extra++;  /* new to all of the stack */
@@ -101,35 +101,6 @@ void slope_thread_write_shared(struct slope_thread *t, uint64_t cell, uint32_t *
 	*word = t->top_stamp | SLOPE_STAMP_OWN;
 }
 
-/*
- * Reads `count` neighbouring words. The commonest stale word was last touched
- * in the direct caller: it moves one cell from there to the top.
- */
-static void read_words(struct slope_thread *t, uint64_t cell, uint32_t *word, uint64_t count)
-{
-	uint32_t top = t->top_stamp, below = t->below_stamp;
-	int64_t from_caller = 0;
-
-	for (uint64_t i = 0; i < count; i++) {
-		uint32_t w = word[i];
-
-		if (slope_stamp_fresh(w, top))
-			continue;
-		if (SLOPE_LIKELY(w - below < top - below)) {
-			word[i] = top | (w & SLOPE_STAMP_OWN);
-			from_caller++;
-		} else {
-			slope_thread_read_stale(t, cell + i, &word[i]);
-		}
-	}
-	if (from_caller) {
-		struct slope_frame *f = &t->frame[t->depth - 1];
-
-		f[0].rms += from_caller;
-		f[-1].rms -= from_caller;
-	}
-}
-
 void slope_thread_read(struct slope_thread *t, uint64_t address, uint64_t bytes)
 {
 	unsigned log2 = t->session->config.cell_log2;
@@ -138,7 +109,7 @@ void slope_thread_read(struct slope_thread *t, uint64_t address, uint64_t bytes)
 	if (!bytes)
 		return;
 	if (SLOPE_LIKELY(last < t->shadow.window_cells)) {
-		read_words(t, cell, t->shadow.window + cell, last - cell + 1);
+		slope_thread_read_words(t, cell, t->shadow.window + cell, last - cell + 1);
 		return;
 	}
 	for (; cell <= last; cell++) {
@@ -147,7 +118,7 @@ void slope_thread_read(struct slope_thread *t, uint64_t address, uint64_t bytes)
 		if (SLOPE_UNLIKELY(!word))
 			t->session->lost[SLOPE_LOST_CELLS]++;
 		else
-			read_words(t, cell, word, 1);
+			slope_thread_read_words(t, cell, word, 1);
 	}
 }
 
@@ -197,7 +168,7 @@ static void restamp(void *arg, uint32_t *words, size_t count)
 
 		if (s < SLOPE_STAMP_FIRST)
 			continue;
-		words[i] = flag + (s & SLOPE_STAMP_OWN) + (s >= top ? new_top : new_stamp(t, owner_of(t, s)));
+		words[i] = flag + (s & SLOPE_STAMP_OWN) + (s >= top ? new_top : new_stamp(t, find_owner(t, s)));
 	}
 }
 
@@ -205,6 +176,7 @@ void slope_thread_renumber(struct slope_thread *t)
 {
 	struct slope_session *s = t->session;
 
+	slope_thread_settle(t);
 	slope_shadow_each(&t->shadow, restamp, t);
 	if (s->each_window_word)
 		s->each_window_word(s->window_ctx, t, restamp, t);
@@ -219,5 +191,6 @@ void slope_thread_renumber(struct slope_thread *t)
 	t->top_stamp = fresh;
 	t->below_stamp = t->depth > 1 ? t->stamp[t->depth - 2] : fresh;
 	t->clock = (uint32_t)(SLOPE_STAMP_FIRST + SLOPE_STAMP_STEP * t->depth);
+	t->hint_span = 0;
 	s->renumberings++;
 }

@@ -18,7 +18,9 @@ void slope_points_fini(struct slope_points *points)
 	slope_arena_free(points->arena, points->slot, points->slots * sizeof *points->slot);
 	points->rows = NULL;
 	points->slot = NULL;
-	points->count = points->capacity = points->slots = points->last = 0;
+	points->count = points->capacity = points->slots = 0;
+	points->last = NULL;
+	points->residue = 0;
 }
 
 uint64_t slope_points_edge(uint64_t n, uint32_t bits)
@@ -58,16 +60,11 @@ static struct slope_point *find_row(struct slope_points *points, uint64_t n)
 	if (points->slot) {
 		uint32_t s = points->slot[find_slot(points, n)];
 
-		if (!s)
-			return NULL;
-		points->last = s - 1;
-		return slope_points_row(points, points->last);
+		return s ? slope_points_row(points, s - 1) : NULL;
 	}
 	for (size_t i = 0; i < points->count; i++)
-		if (slope_points_row(points, i)->n == n) {
-			points->last = i;
+		if (slope_points_row(points, i)->n == n)
 			return slope_points_row(points, i);
-		}
 	return NULL;
 }
 
@@ -81,7 +78,6 @@ static struct slope_point *append_row(struct slope_points *points, uint64_t n)
 	if (!slope_arena_grow(points->arena, &rows, &points->capacity, points->count + 1, points->stride))
 		return NULL;
 	points->rows = rows;
-	points->last = points->count;
 	struct slope_point *row = slope_points_row(points, points->count++);
 
 	row->n = n;
@@ -92,20 +88,20 @@ static struct slope_point *append_row(struct slope_points *points, uint64_t n)
 	return row;
 }
 
-/*
- * The row for size n, made on first use; NULL when memory runs out. A table
- * that would pass its maximum becomes coarser first.
- */
-static struct slope_point *row_for(struct slope_points *points, uint64_t n)
+/* A table that would pass its maximum becomes coarser first. */
+struct slope_point *slope_points_turn_to(struct slope_points *points, uint64_t n)
 {
 	for (;;) {
 		uint64_t edge = slope_points_edge(n, points->bits);
 		struct slope_point *row = find_row(points, edge);
 
+		if (!row && (points->count < points->max || points->bits == 0)) {
+			row = append_row(points, edge);
+			if (!row)
+				return NULL;
+		}
 		if (row)
-			return row;
-		if (points->count < points->max || points->bits == 0)
-			return append_row(points, edge);
+			return points->last = row;
 		if (!slope_points_fold(points, points->bits == SLOPE_POINTS_EXACT ? FIRST_FOLD_BITS : points->bits - 1))
 			return NULL;
 	}
@@ -117,41 +113,13 @@ static void add_square(struct slope_stat *stat, uint64_t lo, uint64_t hi)
 	stat->sq_hi += hi + (stat->sq_lo < lo);
 }
 
-bool slope_points_add(struct slope_points *points, const struct slope_sample *sample)
-{
-	struct slope_point *row;
-
-	if (SLOPE_LIKELY(points->count && slope_points_row(points, points->last)->n == sample->n))
-		row = slope_points_row(points, points->last);
-	else
-		row = row_for(points, sample->n);
-	if (SLOPE_UNLIKELY(!row))
-		return false;
-	row->calls++;
-	row->rms += sample->rms;
-	row->thread += sample->thread;
-	row->external += sample->external;
-	for (uint32_t u = 0; u < points->units; u++) {
-		struct slope_stat *stat = &row->cost[u];
-		uint64_t c = sample->cost[u];
-		unsigned __int128 sq = (unsigned __int128)c * c;
-
-		if (c < stat->min)
-			stat->min = c;
-		if (c > stat->max)
-			stat->max = c;
-		stat->sum += c;
-		add_square(stat, (uint64_t)sq, (uint64_t)(sq >> 64));
-	}
-	return true;
-}
-
 bool slope_points_merge(struct slope_points *points, const struct slope_point *from)
 {
-	struct slope_point *row = row_for(points, from->n);
+	struct slope_point *row = slope_points_turn_to(points, from->n);
 
 	if (!row)
 		return false;
+	points->residue += (from->n - row->n) * from->calls;
 	row->calls += from->calls;
 	row->rms += from->rms;
 	row->thread += from->thread;
@@ -178,6 +146,7 @@ bool slope_points_fold(struct slope_points *points, uint32_t bits)
 
 	slope_points_init(&folded, points->arena, points->units, UINT32_MAX);
 	folded.bits = bits;
+	folded.residue = points->residue;
 	for (size_t i = 0; i < points->count; i++)
 		if (!slope_points_merge(&folded, slope_points_row(points, i))) {
 			slope_points_fini(&folded);

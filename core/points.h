@@ -36,7 +36,8 @@ struct slope_points {
 	unsigned char *rows;         /* `count` rows of `stride` bytes, in order of first use */
 	uint32_t *slot;              /* hash of n -> row + 1; NULL while the table is small */
 	size_t count, capacity, slots;
-	size_t last;                 /* the row used last */
+	struct slope_point *last;    /* the row used last; NULL while there is none */
+	uint64_t residue;            /* what folding has cut off: the sum of n - edge over all calls */
 	uint32_t stride, units, max;
 	uint32_t bits;               /* SLOPE_POINTS_EXACT, or binary digits that a size keeps */
 };
@@ -50,8 +51,44 @@ struct slope_sample {
 void slope_points_init(struct slope_points *points, struct slope_arena *arena, uint32_t units, uint32_t max);
 void slope_points_fini(struct slope_points *points);
 
+/* Makes the row for size n the last one used. NULL when memory runs out. O(1). */
+struct slope_point *slope_points_turn_to(struct slope_points *points, uint64_t n);
+
+static inline void slope_stat_add(struct slope_stat *stat, uint64_t cost)
+{
+	unsigned __int128 square = (unsigned __int128)cost * cost;
+	uint64_t low = stat->sq_lo + (uint64_t)square;
+
+	if (cost < stat->min)
+		stat->min = cost;
+	if (cost > stat->max)
+		stat->max = cost;
+	stat->sum += cost;
+	stat->sq_hi += (uint64_t)(square >> 64) + (low < (uint64_t)square);
+	stat->sq_lo = low;
+}
+
 /* O(1). False when memory runs out; the activation is then not in the table. */
-bool slope_points_add(struct slope_points *points, const struct slope_sample *sample);
+static inline bool slope_points_add(struct slope_points *points, const struct slope_sample *sample, uint32_t units)
+{
+	struct slope_point *row = points->last;
+
+	if (SLOPE_UNLIKELY(!row || row->n != sample->n)) {
+		row = slope_points_turn_to(points, sample->n);
+		if (SLOPE_UNLIKELY(!row))
+			return false;
+		points->residue += sample->n - row->n;
+	}
+	row->calls++;
+	row->rms += sample->rms;
+	if (sample->thread | sample->external) {
+		row->thread += sample->thread;
+		row->external += sample->external;
+	}
+	for (uint32_t u = 0; u < units; u++)
+		slope_stat_add(&row->cost[u], sample->cost[u]);
+	return true;
+}
 
 /* The row at position i < count. */
 static inline struct slope_point *slope_points_row(const struct slope_points *points, size_t i)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/thread.h"
+#include "core/access.h"
 
 #define RECORD_PAGE (1u << SLOPE_RECORD_PAGE_LOG2)
 #define FRAMES_FIRST 1024u
@@ -192,6 +192,8 @@ void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32
 	}
 	if (SLOPE_UNLIKELY(!record || record->flags || !slope_thread_collecting(t)))
 		record = record_to_enter(t, fn);
+	if (t->depth)
+		slope_thread_settle(t);
 	if (SLOPE_LIKELY(record != NULL))
 		record->active++;
 	else
@@ -235,12 +237,12 @@ static struct slope_edge *edge_from(struct slope_thread *t, struct slope_record 
 	return e;
 }
 
-static void count_edge(struct slope_thread *t, struct slope_record *r, size_t below, const uint64_t *cost)
+static inline void count_edge(struct slope_thread *t, struct slope_record *r, size_t below, const uint64_t *cost, uint32_t units)
 {
 	struct slope_edge *e = r->edges;
 
-	while (below > 0 && t->frame[below].flags & SLOPE_FRAME_FOLDED)
-		below--;
+	while (SLOPE_UNLIKELY(t->frame[below].flags & SLOPE_FRAME_FOLDED))
+		below--;                 /* the root is never folded */
 	uint32_t caller = t->frame[below].fn;
 
 	if (SLOPE_UNLIKELY(!e || e->caller != caller) && !(e = edge_from(t, r, caller))) {
@@ -248,63 +250,93 @@ static void count_edge(struct slope_thread *t, struct slope_record *r, size_t be
 		return;
 	}
 	e->calls++;
-	if (!r->active)
-		for (uint32_t u = 0; u < t->session->config.units; u++)
+	if (SLOPE_LIKELY(!r->active))
+		for (uint32_t u = 0; u < units; u++)
 			e->cost[u] += cost[u];
 }
 
 /* A finished activation goes into its function's tables. */
-static void collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *cost)
+static inline void collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *cost, uint32_t units)
 {
-	const struct slope_config *config = &t->session->config;
+	uint32_t metrics = t->session->config.metrics;
 	struct slope_record *r = f->record;
 	uint64_t rms = (uint64_t)f->rms, trms = (uint64_t)(f->rms + f->extra);
 	struct slope_sample sample = { .n = trms, .rms = rms, .thread = f->thread, .external = f->external, .cost = cost };
 
-	r->calls++;
 	r->active--;
-	for (uint32_t u = 0; u < config->units; u++) {
-		if (!r->active)
-			r->total[u] += cost[u];
+	for (uint32_t u = 0; u < units; u++) {
 		r->self[u] += cost[u] - f->child[u];
+		if (SLOPE_UNLIKELY(r->active))
+			r->nested[u] += cost[u];
 	}
-	r->rms += rms;
-	r->trms += trms;
-	r->thread += f->thread;
-	r->external += f->external;
-	if (config->metrics & 1u << SLOPE_METRIC_TRMS && !slope_points_add(&r->points[SLOPE_METRIC_TRMS], &sample))
+	if (metrics & 1u << SLOPE_METRIC_TRMS && !slope_points_add(&r->points[SLOPE_METRIC_TRMS], &sample, units))
 		t->session->lost[SLOPE_LOST_POINTS]++;
 	sample.n = rms;
-	if (config->metrics & 1u << SLOPE_METRIC_RMS && !slope_points_add(&r->points[SLOPE_METRIC_RMS], &sample))
+	if (metrics & 1u << SLOPE_METRIC_RMS && !slope_points_add(&r->points[SLOPE_METRIC_RMS], &sample, units))
 		t->session->lost[SLOPE_LOST_POINTS]++;
+}
+
+void slope_record_totals(const struct slope_record *record, const struct slope_config *config, struct slope_totals *totals)
+{
+	const struct slope_points *points = &record->points[config->metrics & 1u << SLOPE_METRIC_TRMS ? SLOPE_METRIC_TRMS : SLOPE_METRIC_RMS];
+
+	*totals = (struct slope_totals){ .trms = points->residue };
+	for (size_t i = 0; i < points->count; i++) {
+		const struct slope_point *row = slope_points_row(points, i);
+
+		totals->calls += row->calls;
+		totals->rms += row->rms;
+		totals->trms += row->n * row->calls;
+		totals->thread += row->thread;
+		totals->external += row->external;
+		for (uint32_t u = 0; u < config->units; u++)
+			totals->total[u] += row->cost[u].sum;
+	}
+	for (uint32_t u = 0; u < config->units; u++) {
+		totals->total[u] -= record->nested[u];
+		totals->self[u] = record->self[u];
+	}
+}
+
+/* The topmost frame gives what it has to the one below; `units` is a constant where that is worth it. */
+static inline __attribute__((always_inline)) void leave(struct slope_thread *t, const uint64_t *cost, uint32_t units)
+{
+	slope_thread_settle(t);
+	struct slope_frame *f = &t->frame[--t->depth], *below = f - 1;
+	uint64_t spent[SLOPE_UNITS_MAX];
+
+	for (uint32_t u = 0; u < units; u++)
+		spent[u] = cost[u] - f->entry[u];
+	if (SLOPE_LIKELY(f->record != NULL))
+		collect(t, f, spent, units);
+	if (SLOPE_UNLIKELY(!f->record || f->record->flags) && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
+		t->toggles--;
+	if (!t->depth)
+		return;
+	if (SLOPE_LIKELY(f->record != NULL))
+		count_edge(t, f->record, t->depth - 1, spent, units);
+	for (uint32_t u = 0; u < units; u++)
+		below->child[u] += f->record ? spent[u] : f->child[u];
+	below->rms += f->rms;
+	if (f->extra | (int64_t)(f->thread | f->external)) {
+		below->extra += f->extra;
+		below->thread += f->thread;
+		below->external += f->external;
+	}
+	t->top_stamp = t->stamp[t->depth - 1];
+	t->below_stamp = t->depth > 1 ? t->stamp[t->depth - 2] : t->top_stamp;
+	if (t->hint >= t->depth)
+		t->hint_span = 0;
 }
 
 void slope_thread_leave(struct slope_thread *t, const uint64_t *cost)
 {
-	struct slope_frame *f = &t->frame[--t->depth];
-	struct slope_frame *below = t->depth ? f - 1 : NULL;
-	uint64_t spent[SLOPE_UNITS_MAX];
+	uint32_t units = t->session->config.units;
 
-	if (SLOPE_UNLIKELY(!f->record || f->record->flags) && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
-		t->toggles--;
-	for (uint32_t u = 0; u < t->session->config.units; u++) {
-		spent[u] = cost[u] - f->entry[u];
-		if (below)
-			below->child[u] += f->record ? spent[u] : f->child[u];
-	}
-	if (f->record) {
-		collect(t, f, spent);
-		if (below)
-			count_edge(t, f->record, t->depth - 1, spent);
-	}
-	if (!below)
-		return;
-	below->rms += f->rms;
-	below->extra += f->extra;
-	below->thread += f->thread;
-	below->external += f->external;
-	t->top_stamp = t->stamp[t->depth - 1];
-	t->below_stamp = t->depth > 1 ? t->stamp[t->depth - 2] : t->top_stamp;
+	if (SLOPE_LIKELY(units == 1))
+		leave(t, cost, 1);
+	else
+		leave(t, cost, units);
 }
 
 size_t slope_thread_unwind(struct slope_thread *t, uint64_t sp, const uint64_t *cost)

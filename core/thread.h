@@ -24,16 +24,22 @@ struct slope_edge {
 	uint64_t cost[SLOPE_UNITS_MAX];  /* inclusive, outermost activations of the callee */
 };
 
-/* One function in one thread. */
+/* One function in one thread. What its points add up to is not kept twice: see slope_record_totals. */
 struct slope_record {
 	uint32_t fn, flags;          /* flags: the function's, SLOPE_FN_* */
 	uint32_t active;             /* activations on the stack now */
-	uint64_t calls;
-	uint64_t total[SLOPE_UNITS_MAX];  /* inclusive, outermost activations only */
 	uint64_t self[SLOPE_UNITS_MAX];
-	uint64_t rms, trms, thread, external;  /* sums over all activations */
-	struct slope_points points[SLOPE_METRICS];
+	uint64_t nested[SLOPE_UNITS_MAX];  /* inclusive, of activations inside another one of the same function */
 	struct slope_edge *edges;    /* the caller used last comes first */
+	struct slope_points points[SLOPE_METRICS];
+};
+
+/* Sums over all activations of a function in a thread. */
+struct slope_totals {
+	uint64_t calls;
+	uint64_t total[SLOPE_UNITS_MAX];   /* inclusive, outermost activations only */
+	uint64_t self[SLOPE_UNITS_MAX];
+	uint64_t rms, trms, thread, external;
 };
 
 #define SLOPE_FRAME_FOLDED 1u    /* counts as part of its caller: skipped, or begun while collecting was off */
@@ -66,7 +72,14 @@ struct slope_thread {
 	uint32_t top_stamp;
 	uint32_t below_stamp;        /* its caller's; equal to top_stamp where there is none */
 	uint32_t clock;
-	size_t depth, capacity, hint;
+	/*
+	 * The activation besides the caller that lost cells to the top last: words
+	 * with (word - hint_stamp) < hint_span are its own, as long as it lives.
+	 */
+	uint32_t hint_stamp, hint_span;
+	uint32_t from_caller, from_hint;   /* cells that have moved to the top, not yet in their frames */
+	size_t hint;
+	size_t depth, capacity;
 	struct slope_frame *frame;
 	uint32_t *stamp;             /* of each frame, apart: searched often */
 
@@ -128,6 +141,9 @@ static inline struct slope_record *slope_thread_record(const struct slope_thread
 		return NULL;
 	return t->record[page][fn & ((1u << SLOPE_RECORD_PAGE_LOG2) - 1)];
 }
+
+/* O(points). */
+void slope_record_totals(const struct slope_record *record, const struct slope_config *config, struct slope_totals *totals);
 
 /*
  * Gives activations the smallest stamps that keep every order, and all cells

@@ -59,29 +59,30 @@ static void encode_threads(struct slope_encoder *e, const struct slope_session *
 }
 
 /* A record that nothing was counted in: it waits for a first call, or for one after a restart. */
-static bool is_idle(const struct slope_record *r, uint32_t units)
+static bool is_idle(const struct slope_totals *totals, uint32_t units)
 {
-	uint64_t any = r->calls | r->rms | r->trms;
+	uint64_t any = totals->calls;
 
 	for (uint32_t u = 0; u < units; u++)
-		any |= r->total[u] | r->self[u];
-	for (uint32_t m = 0; m < SLOPE_METRICS; m++)
-		any |= r->points[m].count;
+		any |= totals->self[u];
 	return !any;
 }
 
 static void encode_record(struct slope_encoder *e, const struct slope_thread *t, const struct slope_record *r)
 {
-	if (is_idle(r, e->units))
+	struct slope_totals totals;
+
+	slope_record_totals(r, &t->session->config, &totals);
+	if (is_idle(&totals, e->units))
 		return;
 	struct slope_cost_entry entry = {
-		.function = r->fn, .thread = t->id, .calls = r->calls, .rms = r->rms, .trms = r->trms,
-		.thread_input = r->thread, .external = r->external,
+		.function = r->fn, .thread = t->id, .calls = totals.calls, .rms = totals.rms, .trms = totals.trms,
+		.thread_input = totals.thread, .external = totals.external,
 	};
 
 	for (uint32_t u = 0; u < e->units; u++) {
-		entry.total[u] = r->total[u];
-		entry.self[u] = r->self[u];
+		entry.total[u] = totals.total[u];
+		entry.self[u] = totals.self[u];
 	}
 	slope_encode_cost(e, &entry);
 }

@@ -100,11 +100,14 @@ static bool print_edges(FILE *out, const struct slope_session *s, const struct s
 
 static bool print_record(FILE *out, const struct slope_session *s, const struct slope_thread *t, const struct slope_record *r)
 {
-	fprintf(out, "%s @%" PRIu32 ": calls %" PRIu64, s->function[r->fn].name, t->id, r->calls);
-	print_costs(out, ", total ", r->total, s->config.units);
-	print_costs(out, ", self ", r->self, s->config.units);
-	fprintf(out, ", rms %" PRIu64 ", trms %" PRIu64 ", thread %" PRIu64 ", external %" PRIu64 "\n", r->rms, r->trms,
-		r->thread, r->external);
+	struct slope_totals sum;
+
+	slope_record_totals(r, &s->config, &sum);
+	fprintf(out, "%s @%" PRIu32 ": calls %" PRIu64, s->function[r->fn].name, t->id, sum.calls);
+	print_costs(out, ", total ", sum.total, s->config.units);
+	print_costs(out, ", self ", sum.self, s->config.units);
+	fprintf(out, ", rms %" PRIu64 ", trms %" PRIu64 ", thread %" PRIu64 ", external %" PRIu64 "\n", sum.rms, sum.trms,
+		sum.thread, sum.external);
 	if (!print_edges(out, s, r))
 		return false;
 	for (unsigned m = 0; m < SLOPE_METRICS; m++)

@@ -283,7 +283,11 @@ static void close_group(struct block *b)
 		b->group == 4 ? mkIRExprVec_5(u64(b->sizes), b->address[0], b->address[1], b->address[2], b->address[3]) :
 		mkIRExprVec_6(u64(b->sizes), b->address[0], b->address[1], b->address[2], b->address[3], b->address[4]);
 
-	if (b->group == 1)
+	if (b->group == 1 && cell_log2() == 2 && b->sizes == 8)
+		d = unsafeIRDirty_0_N(1, "tool_read_8", VG_(fnptr_to_fnentry)(tool_read_8), mkIRExprVec_1(b->address[0]));
+	else if (b->group == 1 && cell_log2() == 2 && b->sizes == 4)
+		d = unsafeIRDirty_0_N(1, "tool_read_4", VG_(fnptr_to_fnentry)(tool_read_4), mkIRExprVec_1(b->address[0]));
+	else if (b->group == 1)
 		d = unsafeIRDirty_0_N(2, "tool_read", VG_(fnptr_to_fnentry)(tool_read), args);
 	else
 		d = unsafeIRDirty_0_N(0, "tool_read_group", VG_(fnptr_to_fnentry)(tool_read_group), args);

@@ -15,6 +15,8 @@
 #include "pub_tool_transtab.h"
 #include "pub_tool_vkiscnums.h"
 
+#include "core/access.h"
+
 #define WINDOW_LIMIT (UINT64_C(1) << 37)
 #define CLEAR_BY_PAGES_BYTES 65536u
 #define WINDOWS_KEPT 64u
@@ -180,23 +182,50 @@ VG_REGPARM(2) void tool_write(Addr a, UWord bytes)
 	slope_thread_write(tool.fiber->core, a, bytes);
 }
 
-/* Up to five reads of one block, of which at least one found a stale word. Sizes are bytes, one per byte. */
+VG_REGPARM(1) void tool_read_8(Addr a)
+{
+	struct slope_thread *core = tool.fiber->core;
+
+	if (LIKELY((a & 3) == 0))
+		slope_thread_read_pair(core, a >> 2, core->shadow.window + (a >> 2));
+	else
+		slope_thread_read(core, a, 8);
+}
+
+VG_REGPARM(1) void tool_read_4(Addr a)
+{
+	struct slope_thread *core = tool.fiber->core;
+
+	if (LIKELY((a & 3) == 0))
+		slope_thread_read_words(core, a >> 2, core->shadow.window + (a >> 2), 1);
+	else
+		slope_thread_read(core, a, 4);
+}
+
+static inline void read_one(struct slope_thread *core, Addr a, UWord bytes)
+{
+	if (LIKELY(bytes == 8 && (a & 3) == 0 && tool.session.config.cell_log2 == 2))
+		slope_thread_read_pair(core, a >> 2, core->shadow.window + (a >> 2));
+	else
+		slope_thread_read(core, a, bytes);
+}
+
 void tool_read_group(UWord sizes, Addr a0, Addr a1, Addr a2, Addr a3, Addr a4)
 {
 	struct slope_thread *core = tool.fiber->core;
 
-	slope_thread_read(core, a0, sizes & 0xff);
+	read_one(core, a0, sizes & 0xff);
 	if (!(sizes >>= 8))
 		return;
-	slope_thread_read(core, a1, sizes & 0xff);
+	read_one(core, a1, sizes & 0xff);
 	if (!(sizes >>= 8))
 		return;
-	slope_thread_read(core, a2, sizes & 0xff);
+	read_one(core, a2, sizes & 0xff);
 	if (!(sizes >>= 8))
 		return;
-	slope_thread_read(core, a3, sizes & 0xff);
+	read_one(core, a3, sizes & 0xff);
 	if (sizes >>= 8)
-		slope_thread_read(core, a4, sizes & 0xff);
+		read_one(core, a4, sizes & 0xff);
 }
 
 /* Zeroes the window's words of an address range; whole pages go back to the system. */

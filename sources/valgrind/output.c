@@ -106,8 +106,8 @@ static void describe_run(struct slope_run_info *run, const HChar **argv, UInt ma
 	run->directory = VG_(get_startup_wd)();
 	run->process = (ULong)VG_(getpid)();
 	run->parent_process = (ULong)VG_(getppid)();
-	run->unit_name[0] = tool.count_ir && VG_(strncmp)(tool.options.cost, "bb,", 3) ? "ir" : "bb";
-	run->unit_name[1] = tool.units > 1 ? (VG_(strcmp)(run->unit_name[0], "ir") == 0 ? "bb" : "ir") : NULL;
+	run->unit_name[0] = tool.ir_first ? "ir" : "bb";
+	run->unit_name[1] = tool.units == 1 ? NULL : tool.ir_first ? "bb" : "ir";
 }
 
 static void write_to(const HChar *path, Int exit_code, const HChar *ended)

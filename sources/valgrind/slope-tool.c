@@ -64,6 +64,7 @@ static void choose_units(const HChar *cost)
 	tool.count_bb = VG_(strstr)(cost, "bb") != NULL;
 	if (!tool.count_ir && !tool.count_bb)
 		tool.count_ir = True;
+	tool.ir_first = tool.count_ir && VG_(strncmp)(cost, "bb", 2) != 0;
 	tool.units = (UInt)tool.count_ir + (UInt)tool.count_bb;
 }
 

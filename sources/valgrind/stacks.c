@@ -23,17 +23,21 @@
 
 void tool_take_costs(struct fiber *f, struct slots *slots)
 {
+	Bool collecting = slope_thread_collecting(f->core);
 	ULong c = slots->counter;
 
-	slots->counter = 0;
-	if (UNLIKELY(!slope_thread_collecting(f->core)))
+	if (LIKELY(tool.units == 1)) {
+		if (LIKELY(collecting))
+			f->cost[0] = c;
+		else
+			slots->counter = f->cost[0];   /* it stands still */
 		return;
-	if (tool.units == 1) {
-		f->cost[0] += c;
-	} else {
-		f->cost[0] += tool.count_ir ? (UInt)c : c >> 32;
-		f->cost[1] += tool.count_ir ? c >> 32 : (UInt)c;
 	}
+	slots->counter = 0;
+	if (!collecting)
+		return;
+	f->cost[0] += tool.ir_first ? (UInt)c : c >> 32;
+	f->cost[1] += tool.ir_first ? c >> 32 : (UInt)c;
 }
 
 void tool_fill_slots(const struct fiber *f, struct slots *slots)
@@ -187,6 +191,7 @@ VG_REGPARM(3) void tool_stack_moved(void *guest_state, Addr sp, Addr old_sp)
 		switch_to(t, next, old_sp);
 	}
 	t->fiber->jumping = True;
+	slots->counter = tool.units == 1 ? t->fiber->cost[0] : 0;
 	slots->window_8th = (Addr)t->fiber->window / 8;
 	tool_fill_slots(t->fiber, slots);
 	if (tool.retranslate_due)
@@ -259,6 +264,7 @@ void tool_code_starts(ThreadId tid, ULong blocks)
 	tool.fiber = t->fiber;
 	if (t->handler_due)
 		tool_begin_handler(tid);
+	slots.counter = tool.units == 1 ? t->fiber->cost[0] : 0;
 	slots.window_8th = (Addr)t->fiber->window / 8;
 	tool_fill_slots(t->fiber, &slots);
 	VG_(set_shadow_regs_area)(tid, 1, 0, sizeof slots, (UChar *)&slots);
@@ -273,7 +279,6 @@ void tool_code_stops(ThreadId tid, ULong blocks)
 		return;
 	VG_(get_shadow_regs_area)(tid, (UChar *)&slots, 1, 0, sizeof slots);
 	tool_take_costs(tool.thread[tid].fiber, &slots);
-	VG_(set_shadow_regs_area)(tid, 1, 0, sizeof slots.counter, (UChar *)&slots.counter);
 }
 
 void tool_end_all_threads(void)

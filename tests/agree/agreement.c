@@ -153,15 +153,18 @@ static bool same_edges(struct difference *d, const struct slope_record *r, const
 static bool same_record(struct difference *d, const struct slope_session *s, uint32_t thread, const struct slope_record *r,
 			const struct oracle_row *row, struct coverage *c)
 {
-	bool good = same(d, r->calls, row->calls, "calls", thread, r->fn) && same(d, r->rms, row->rms, "rms", thread, r->fn) &&
-		    same(d, r->trms, row->trms, "trms", thread, r->fn) &&
-		    same(d, r->thread, row->thread, "thread", thread, r->fn) &&
-		    same(d, r->external, row->external, "external", thread, r->fn) &&
+	struct slope_totals sum;
+
+	slope_record_totals(r, &s->config, &sum);
+	bool good = same(d, sum.calls, row->calls, "calls", thread, r->fn) && same(d, sum.rms, row->rms, "rms", thread, r->fn) &&
+		    same(d, sum.trms, row->trms, "trms", thread, r->fn) &&
+		    same(d, sum.thread, row->thread, "thread", thread, r->fn) &&
+		    same(d, sum.external, row->external, "external", thread, r->fn) &&
 		    same(d, r->active, 0, "active", thread, r->fn);
 
 	for (uint32_t u = 0; good && u < s->config.units; u++)
-		good = same(d, r->total[u], row->total[u], "total", thread, r->fn) &&
-		       same(d, r->self[u], row->self[u], "self", thread, r->fn);
+		good = same(d, sum.total[u], row->total[u], "total", thread, r->fn) &&
+		       same(d, sum.self[u], row->self[u], "self", thread, r->fn);
 	if (!good || !same_edges(d, r, row, thread, s->config.units))
 		return false;
 	for (unsigned m = 0; m < SLOPE_METRICS; m++) {
@@ -174,8 +177,8 @@ static bool same_record(struct difference *d, const struct slope_session *s, uin
 			return differ(d, "f%u in thread %u, %s: %s", r->fn, thread, m == SLOPE_METRIC_RMS ? "rms" : "trms", text);
 	}
 	if (c && !r->fn) {
-		c->thread_input += r->thread;
-		c->external_input += r->external;
+		c->thread_input += sum.thread;
+		c->external_input += sum.external;
 	}
 	return true;
 }

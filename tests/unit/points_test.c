@@ -25,7 +25,8 @@ static bool add(struct table *t, uint64_t n, uint64_t cost)
 {
 	uint64_t costs[2] = { cost, 2 * cost };
 
-	return slope_points_add(&t->points, &(struct slope_sample){ .n = n, .rms = n, .thread = 1, .external = 2, .cost = costs });
+	return slope_points_add(&t->points, &(struct slope_sample){ .n = n, .rms = n, .thread = 1, .external = 2, .cost = costs },
+				t->points.units);
 }
 
 static const struct slope_point *find(const struct table *t, uint64_t n)

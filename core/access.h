@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Reads of shadow words that lie side by side: what a source calls after its
+ * inlined check has found a stale word, and what slope_thread_read is made of.
+ *
+ * Most stale words were last touched in the direct caller, or in the one other
+ * activation that the last such word came from. They move one cell from there
+ * to the top, counted in the thread and settled when the stack next changes.
+ */
+#ifndef SLOPE_CORE_ACCESS_H
+#define SLOPE_CORE_ACCESS_H
+
+#include "core/thread.h"
+
+/* Is the stale word one of the common kinds? Then `cells` of it have been counted. */
+static inline bool slope_thread_moved(struct slope_thread *t, uint32_t word, uint32_t cells)
+{
+	if (word - t->below_stamp < t->top_stamp - t->below_stamp)
+		t->from_caller += cells;
+	else if (word - t->hint_stamp < t->hint_span)
+		t->from_hint += cells;
+	else
+		return false;
+	return true;
+}
+
+/* `count` words from the one of `cell` on. */
+static inline void slope_thread_read_words(struct slope_thread *t, uint64_t cell, uint32_t *word, uint64_t count)
+{
+	uint32_t top = t->top_stamp;
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t w = word[i];
+
+		if (slope_stamp_fresh(w, top))
+			continue;
+		if (SLOPE_LIKELY(slope_thread_moved(t, w, 1)))
+			word[i] = top | (w & SLOPE_STAMP_OWN);
+		else
+			slope_thread_read_stale(t, cell + i, &word[i]);
+	}
+}
+
+/*
+ * Two words, most often touched together before: then they are one, also for
+ * the store, which an 8-byte load by the next check can then be served from.
+ */
+static inline void slope_thread_read_pair(struct slope_thread *t, uint64_t cell, uint32_t *word)
+{
+	uint32_t w = word[0], top = t->top_stamp;
+
+	if (SLOPE_LIKELY(w == word[1])) {
+		if (slope_stamp_fresh(w, top))
+			return;
+		if (SLOPE_LIKELY(slope_thread_moved(t, w, 2))) {
+			uint64_t both = top | (w & SLOPE_STAMP_OWN);
+
+			__builtin_memcpy(word, &(uint64_t){ both << 32 | both }, sizeof both);
+			return;
+		}
+	}
+	slope_thread_read_words(t, cell, word, 2);
+}
+
+/* Cells that have moved to the top since the stack last changed go where they belong. */
+static inline void slope_thread_settle(struct slope_thread *t)
+{
+	struct slope_frame *top = &t->frame[t->depth - 1];
+
+	if (t->from_caller) {
+		top[0].rms += t->from_caller;
+		top[-1].rms -= t->from_caller;
+		t->from_caller = 0;
+	}
+	if (t->from_hint) {
+		top[0].rms += t->from_hint;
+		t->frame[t->hint].rms -= t->from_hint;
+		t->from_hint = 0;
+	}
+}
+
+#endif
