@@ -64,7 +64,7 @@ static void count_induced(struct slope_frame *top, uint32_t writer)
 
 void slope_thread_read_stale(struct slope_thread *t, uint64_t cell, uint32_t *word)
 {
-	struct slope_frame *top = &t->frame[t->depth - 1];
+	struct slope_frame *top = t->top;
 	uint32_t w = *word;
 
 	if (SLOPE_LIKELY(w - SLOPE_STAMP_FIRST < SLOPE_PENDING - SLOPE_STAMP_FIRST)) {

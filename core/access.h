@@ -65,7 +65,7 @@ static inline void slope_thread_read_pair(struct slope_thread *t, uint64_t cell,
 /* Cells that have moved to the top since the stack last changed go where they belong. */
 static inline void slope_thread_settle(struct slope_thread *t)
 {
-	struct slope_frame *top = &t->frame[t->depth - 1];
+	struct slope_frame *top = t->top;
 
 	if (t->from_caller) {
 		top[0].rms += t->from_caller;

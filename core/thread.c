@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/access.h"
+#include "core/frames.h"
 
 #define RECORD_PAGE (1u << SLOPE_RECORD_PAGE_LOG2)
 #define FRAMES_FIRST 1024u
 
-/* Makes room for twice as many frames. False when memory runs out; nothing changes then. */
-static bool grow_stack(struct slope_thread *t)
+bool slope_frames_grow(struct slope_thread *t)
 {
 	const struct slope_host *host = t->session->host;
 	size_t capacity = t->capacity ? t->capacity * 2 : FRAMES_FIRST;
@@ -28,6 +27,7 @@ static bool grow_stack(struct slope_thread *t)
 		host->release(host->ctx, t->stamp, slope_page_round(t->capacity * sizeof *stamp));
 	}
 	t->frame = frame;
+	t->top = frame + t->depth - 1;
 	t->stamp = stamp;
 	t->capacity = capacity;
 	return true;
@@ -41,7 +41,7 @@ static void release_stack(struct slope_thread *t)
 		host->release(host->ctx, t->frame, slope_page_round(t->capacity * sizeof *t->frame));
 		host->release(host->ctx, t->stamp, slope_page_round(t->capacity * sizeof *t->stamp));
 	}
-	t->frame = NULL;
+	t->frame = t->top = NULL;
 	t->stamp = NULL;
 	t->capacity = t->depth = 0;
 }
@@ -90,6 +90,7 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 	t->parent = parent;
 	t->os_id = os_id;
 	t->collecting = true;
+	slope_map_init(&t->edge_by_ends, &s->arena);
 	slope_shadow_init(&t->shadow, s->host);
 	slope_thread_enter(t, SLOPE_FN_ROOT, UINT64_MAX, SLOPE_FRAME_BASE, cost);
 	if (!t->depth) {
@@ -122,12 +123,19 @@ void slope_thread_discard(struct slope_thread *t)
 	slope_shadow_fini(&t->shadow);
 	t->record = NULL;
 	t->record_pages = 0;
+	slope_map_init(&t->edge_by_ends, &t->session->arena);
 	t->calls = t->max_depth = 0;
 }
 
 static void empty_record(struct slope_record *r, struct slope_arena *arena, const struct slope_config *config)
 {
-	struct slope_record fresh = { .fn = r->fn, .flags = r->flags, .active = r->active };
+	struct slope_record fresh = { .fn = r->fn, .flags = r->flags, .active = r->active, .edges = r->edges };
+
+	for (struct slope_edge *e = r->edges; e; e = e->next) {
+		e->calls = 0;
+		for (uint32_t u = 0; u < config->units; u++)
+			e->cost[u] = 0;
+	}
 
 	for (unsigned m = 0; m < SLOPE_METRICS; m++) {
 		slope_points_fini(&r->points[m]);
@@ -151,21 +159,7 @@ void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 	t->max_depth = t->depth;
 }
 
-/* Folded frames share their caller's stamp: nothing is new to them. */
-static void next_stamp(struct slope_thread *t, uint32_t flags)
-{
-	uint64_t limit = t->session->config.stamp_limit;
-
-	if (flags & SLOPE_FRAME_FOLDED && t->depth)
-		return;
-	if (SLOPE_UNLIKELY(t->clock + SLOPE_STAMP_STEP >= limit && t->clock >= 4 * t->depth + 16))
-		slope_thread_renumber(t);
-	t->clock = t->depth ? t->clock + SLOPE_STAMP_STEP : SLOPE_STAMP_FIRST;
-	t->top_stamp = t->clock;
-}
-
-/* The record that an activation counts in; NULL for one that is part of its caller. */
-static struct slope_record *record_to_enter(struct slope_thread *t, uint32_t fn)
+struct slope_record *slope_frames_record(struct slope_thread *t, uint32_t fn)
 {
 	struct slope_session *s = t->session;
 	uint32_t flags = s->function[fn].flags;
@@ -181,99 +175,30 @@ static struct slope_record *record_to_enter(struct slope_thread *t, uint32_t fn)
 	return r;
 }
 
+struct slope_edge *slope_frames_edge(struct slope_thread *t, struct slope_record *r, uint32_t caller)
+{
+	bool fresh;
+	uint64_t *place = slope_map_put(&t->edge_by_ends, (uint64_t)caller << 32 | r->fn, &fresh);
+
+	if (!place)
+		return NULL;
+	/* Fresh, or left empty by a lack of memory. */
+	if (!*place) {
+		struct slope_edge *e = slope_arena_alloc(&t->session->arena, sizeof *e);
+
+		if (!e)
+			return NULL;
+		e->caller = caller;
+		e->next = r->edges;
+		r->edges = e;
+		*place = (uint64_t)(uintptr_t)e;
+	}
+	return r->edge = (struct slope_edge *)(uintptr_t)*place;
+}
+
 void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
 {
-	struct slope_session *s = t->session;
-	struct slope_record *record = slope_thread_record(t, fn);
-
-	if (SLOPE_UNLIKELY(t->depth == t->capacity) && !grow_stack(t)) {
-		s->lost[SLOPE_LOST_CALLS]++;
-		return;
-	}
-	if (SLOPE_UNLIKELY(!record || record->flags || !slope_thread_collecting(t)))
-		record = record_to_enter(t, fn);
-	if (t->depth)
-		slope_thread_settle(t);
-	if (SLOPE_LIKELY(record != NULL))
-		record->active++;
-	else
-		flags |= SLOPE_FRAME_FOLDED;
-	next_stamp(t, flags);
-	struct slope_frame *f = &t->frame[t->depth];
-
-	t->stamp[t->depth] = t->top_stamp;
-	t->below_stamp = t->depth ? t->stamp[t->depth - 1] : t->top_stamp;
-	t->depth++;
-	f->record = record;
-	f->fn = fn;
-	f->flags = flags;
-	f->sp = sp;
-	f->rms = f->extra = 0;
-	f->thread = f->external = 0;
-	for (uint32_t u = 0; u < s->config.units; u++) {
-		f->entry[u] = cost[u];
-		f->child[u] = 0;
-	}
-	t->calls++;
-	if (t->depth > t->max_depth)
-		t->max_depth = t->depth;
-}
-
-/* The edge caller -> record, moved to the front; NULL when memory runs out. */
-static struct slope_edge *edge_from(struct slope_thread *t, struct slope_record *r, uint32_t caller)
-{
-	struct slope_edge **at = &r->edges, *e;
-
-	while (*at && (*at)->caller != caller)
-		at = &(*at)->next;
-	e = *at;
-	if (e)
-		*at = e->next;
-	else if (!(e = slope_arena_alloc(&t->session->arena, sizeof *e)))
-		return NULL;
-	e->caller = caller;
-	e->next = r->edges;
-	r->edges = e;
-	return e;
-}
-
-static inline void count_edge(struct slope_thread *t, struct slope_record *r, size_t below, const uint64_t *cost, uint32_t units)
-{
-	struct slope_edge *e = r->edges;
-
-	while (SLOPE_UNLIKELY(t->frame[below].flags & SLOPE_FRAME_FOLDED))
-		below--;                 /* the root is never folded */
-	uint32_t caller = t->frame[below].fn;
-
-	if (SLOPE_UNLIKELY(!e || e->caller != caller) && !(e = edge_from(t, r, caller))) {
-		t->session->lost[SLOPE_LOST_EDGES]++;
-		return;
-	}
-	e->calls++;
-	if (SLOPE_LIKELY(!r->active))
-		for (uint32_t u = 0; u < units; u++)
-			e->cost[u] += cost[u];
-}
-
-/* A finished activation goes into its function's tables. */
-static inline void collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *cost, uint32_t units)
-{
-	uint32_t metrics = t->session->config.metrics;
-	struct slope_record *r = f->record;
-	uint64_t rms = (uint64_t)f->rms, trms = (uint64_t)(f->rms + f->extra);
-	struct slope_sample sample = { .n = trms, .rms = rms, .thread = f->thread, .external = f->external, .cost = cost };
-
-	r->active--;
-	for (uint32_t u = 0; u < units; u++) {
-		r->self[u] += cost[u] - f->child[u];
-		if (SLOPE_UNLIKELY(r->active))
-			r->nested[u] += cost[u];
-	}
-	if (metrics & 1u << SLOPE_METRIC_TRMS && !slope_points_add(&r->points[SLOPE_METRIC_TRMS], &sample, units))
-		t->session->lost[SLOPE_LOST_POINTS]++;
-	sample.n = rms;
-	if (metrics & 1u << SLOPE_METRIC_RMS && !slope_points_add(&r->points[SLOPE_METRIC_RMS], &sample, units))
-		t->session->lost[SLOPE_LOST_POINTS]++;
+	slope_frames_push(t, fn, sp, flags, cost, t->session->config.units);
 }
 
 void slope_record_totals(const struct slope_record *record, const struct slope_config *config, struct slope_totals *totals)
@@ -298,45 +223,9 @@ void slope_record_totals(const struct slope_record *record, const struct slope_c
 	}
 }
 
-/* The topmost frame gives what it has to the one below; `units` is a constant where that is worth it. */
-static inline __attribute__((always_inline)) void leave(struct slope_thread *t, const uint64_t *cost, uint32_t units)
-{
-	slope_thread_settle(t);
-	struct slope_frame *f = &t->frame[--t->depth], *below = f - 1;
-	uint64_t spent[SLOPE_UNITS_MAX];
-
-	for (uint32_t u = 0; u < units; u++)
-		spent[u] = cost[u] - f->entry[u];
-	if (SLOPE_LIKELY(f->record != NULL))
-		collect(t, f, spent, units);
-	if (SLOPE_UNLIKELY(!f->record || f->record->flags) && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
-		t->toggles--;
-	if (!t->depth)
-		return;
-	if (SLOPE_LIKELY(f->record != NULL))
-		count_edge(t, f->record, t->depth - 1, spent, units);
-	for (uint32_t u = 0; u < units; u++)
-		below->child[u] += f->record ? spent[u] : f->child[u];
-	below->rms += f->rms;
-	if (f->extra | (int64_t)(f->thread | f->external)) {
-		below->extra += f->extra;
-		below->thread += f->thread;
-		below->external += f->external;
-	}
-	t->top_stamp = t->stamp[t->depth - 1];
-	t->below_stamp = t->depth > 1 ? t->stamp[t->depth - 2] : t->top_stamp;
-	if (t->hint >= t->depth)
-		t->hint_span = 0;
-}
-
 void slope_thread_leave(struct slope_thread *t, const uint64_t *cost)
 {
-	uint32_t units = t->session->config.units;
-
-	if (SLOPE_LIKELY(units == 1))
-		leave(t, cost, 1);
-	else
-		leave(t, cost, units);
+	slope_frames_pop(t, cost, t->session->config.units);
 }
 
 size_t slope_thread_unwind(struct slope_thread *t, uint64_t sp, const uint64_t *cost)
@@ -344,7 +233,7 @@ size_t slope_thread_unwind(struct slope_thread *t, uint64_t sp, const uint64_t *
 	size_t ended = 0;
 
 	while (t->depth > 1) {
-		const struct slope_frame *top = &t->frame[t->depth - 1];
+		const struct slope_frame *top = t->top;
 		bool base = top->flags & SLOPE_FRAME_BASE;
 
 		if (top->sp > sp)

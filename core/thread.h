@@ -30,7 +30,7 @@ struct slope_record {
 	uint32_t active;             /* activations on the stack now */
 	uint64_t self[SLOPE_UNITS_MAX];
 	uint64_t nested[SLOPE_UNITS_MAX];  /* inclusive, of activations inside another one of the same function */
-	struct slope_edge *edges;    /* the caller used last comes first */
+	struct slope_edge *edges, *edge;   /* all of them; the one used last */
 	struct slope_points points[SLOPE_METRICS];
 };
 
@@ -80,12 +80,13 @@ struct slope_thread {
 	uint32_t from_caller, from_hint;   /* cells that have moved to the top, not yet in their frames */
 	size_t hint;
 	size_t depth, capacity;
-	struct slope_frame *frame;
+	struct slope_frame *frame, *top;   /* top: the topmost one, frame + depth - 1 */
 	uint32_t *stamp;             /* of each frame, apart: searched often */
 
 	struct slope_shadow shadow;
 	struct slope_record ***record;   /* pages of pointers, by function */
 	size_t record_pages;
+	struct slope_map edge_by_ends;
 	uint64_t calls, max_depth;
 };
 

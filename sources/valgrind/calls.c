@@ -18,33 +18,48 @@
  */
 #include "sources/valgrind/tool.h"
 
+#include "core/frames.h"
+
 #define TAIL_RUN_MAX 256u
 
-static void enter(struct fiber *f, UInt fn, Addr sp, UInt flags)
+/*
+ * The costs of now, where the core can read them. In the usual case (one unit,
+ * no toggles) that is the counter itself.
+ */
+static inline const uint64_t *costs(struct fiber *f, struct slots *slots)
 {
-	if (UNLIKELY(fn >= TOOL_FN_STUB)) {
-		tool.session.lost[SLOPE_LOST_FUNCTIONS]++;
-		return;
-	}
-	slope_thread_enter(f->core, fn, sp, flags, f->cost);
+	if (LIKELY(tool.plain && f->core->collecting))
+		return (const uint64_t *)&slots->counter;
+	tool_take_costs(f, slots);
+	return f->cost;
 }
 
-static Addr top_sp(const struct fiber *f)
+static inline void enter(struct fiber *f, UInt fn, Addr sp, UInt flags, const uint64_t *cost)
 {
-	return f->core->frame[f->core->depth - 1].sp;
+	if (UNLIKELY(fn >= TOOL_FN_STUB))
+		tool.session.lost[SLOPE_LOST_FUNCTIONS]++;
+	else if (LIKELY(tool.plain))
+		slope_frames_push(f->core, fn, sp, flags, cost, 1);
+	else
+		slope_thread_enter(f->core, fn, sp, flags, cost);
+}
+
+static inline Addr top_sp(const struct fiber *f)
+{
+	return f->core->top->sp;
 }
 
 VG_REGPARM(3) void tool_call(void *guest_state, UWord fn, Addr sp)
 {
 	struct fiber *f = tool.fiber;
 	struct slots *slots = slots_of(guest_state);
+	const uint64_t *cost = costs(f, slots);
 
-	tool_take_costs(f, slots);
 	f->jumping = False;
 	/* Frames at or below were left without a return that we saw. */
-	if (UNLIKELY(top_sp(f) <= sp))
-		slope_thread_unwind(f->core, sp, f->cost);
-	enter(f, (UInt)fn, sp, 0);
+	if (UNLIKELY(slots->top_sp <= sp))
+		slope_thread_unwind(f->core, sp, cost);
+	enter(f, (UInt)fn, sp, 0, cost);
 	tool_fill_slots(f, slots);
 }
 
@@ -70,16 +85,16 @@ VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp)
 {
 	struct fiber *f = tool.fiber;
 	struct slots *slots = slots_of(guest_state);
+	const uint64_t *cost = costs(f, slots);
 
-	tool_take_costs(f, slots);
 	if (top_sp(f) < sp)
-		slope_thread_unwind(f->core, sp - 1, f->cost);
+		slope_thread_unwind(f->core, sp - 1, cost);
 	if (top_sp(f) == sp && ++f->tail_run >= TAIL_RUN_MAX) {
 		f->tail_run = tail_run(f, sp);
 		if (f->tail_run >= TAIL_RUN_MAX)
-			slope_thread_leave(f->core, f->cost);
+			slope_thread_leave(f->core, cost);
 	}
-	enter(f, (UInt)fn, sp, 0);
+	enter(f, (UInt)fn, sp, 0, cost);
 	tool_fill_slots(f, slots);
 }
 
@@ -108,12 +123,18 @@ VG_REGPARM(2) void tool_return(void *guest_state, Addr sp)
 {
 	struct fiber *f = tool.fiber;
 	struct slots *slots = slots_of(guest_state);
+	const struct slope_frame *top = f->core->top;
 
 	f->jumping = False;
-	if (UNLIKELY(slots->top_sp > sp))
+	if (UNLIKELY(top->sp > sp))
 		return;                  /* a return used as a jump */
-	tool_take_costs(f, slots);
-	slope_thread_unwind(f->core, sp, f->cost);
+	const uint64_t *cost = costs(f, slots);
+
+	/* One frame and no more, as nearly always? */
+	if (LIKELY(tool.plain && top->sp == sp && top[-1].sp > sp && !(top->flags & SLOPE_FRAME_BASE)))
+		slope_frames_pop(f->core, cost, 1);
+	else
+		slope_thread_unwind(f->core, sp, cost);
 	tool_fill_slots(f, slots);
 }
 
@@ -141,7 +162,7 @@ void tool_begin_handler(ThreadId tid)
 	}
 	t->signal_alt[t->signal_depth_count] = t->handler_on_altstack;
 	t->signal_depth[t->signal_depth_count++] = f->core->depth;
-	enter(f, tool_function_at(VG_(get_IP)(tid)), VG_(get_SP)(tid), SLOPE_FRAME_BASE);
+	enter(f, tool_function_at(VG_(get_IP)(tid)), VG_(get_SP)(tid), SLOPE_FRAME_BASE, f->cost);
 }
 
 void tool_after_signal(ThreadId tid, Int signal)
@@ -160,5 +181,7 @@ void tool_after_signal(ThreadId tid, Int signal)
 
 void tool_begin_process(ThreadId tid)
 {
-	enter(tool.thread[tid].fiber, tool_function_at(VG_(get_IP)(tid)), VG_(get_SP)(tid), 0);
+	struct fiber *f = tool.thread[tid].fiber;
+
+	enter(f, tool_function_at(VG_(get_IP)(tid)), VG_(get_SP)(tid), 0, f->cost);
 }

@@ -266,32 +266,39 @@ static IRExpr *misaligned(struct block *b, IRExpr *address, Int bytes)
 
 /* ---- reads ---- */
 
+static IRDirty *read_one_call(IRExpr *address, ULong bytes)
+{
+	static const struct { ULong bytes; const HChar *name; void (*helper)(Addr) VG_REGPARM(1); } direct[] = {
+		{ 8, "tool_read_8", tool_read_8 }, { 4, "tool_read_4", tool_read_4 }, { 1, "tool_read_1", tool_read_1 },
+	};
+
+	for (UInt i = 0; cell_log2() == 2 && i < 3; i++)
+		if (direct[i].bytes == bytes)
+			return unsafeIRDirty_0_N(1, direct[i].name, VG_(fnptr_to_fnentry)(direct[i].helper), mkIRExprVec_1(address));
+	return unsafeIRDirty_0_N(2, "tool_read", VG_(fnptr_to_fnentry)(tool_read), mkIRExprVec_2(address, u64(bytes)));
+}
+
+static IRDirty *read_group_call(IRExpr *const *a, Int count, ULong sizes)
+{
+	IRExpr **args = count == 2 ? mkIRExprVec_3(u64(sizes), a[0], a[1]) :
+		count == 3 ? mkIRExprVec_4(u64(sizes), a[0], a[1], a[2]) :
+		count == 4 ? mkIRExprVec_5(u64(sizes), a[0], a[1], a[2], a[3]) :
+		mkIRExprVec_6(u64(sizes), a[0], a[1], a[2], a[3], a[4]);
+
+	return unsafeIRDirty_0_N(0, "tool_read_group", VG_(fnptr_to_fnentry)(tool_read_group), args);
+}
+
+/* One call for all loads of the group, made if one of their words is stale. */
 static void close_group(struct block *b)
 {
-	IRExpr *zero = u64(0), *bits, *guard;
+	IRExpr *bits;
 	IRDirty *d;
 
 	if (!b->group)
 		return;
-	for (Int i = b->group; i < GROUP_MAX; i++)
-		b->address[i] = zero;
 	bits = binop(b, Iop_And64, b->stale, u64(STALE_MASKS));
-	guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, bits, u64(0)));
-	IRExpr **args = b->group == 1 ? mkIRExprVec_2(b->address[0], u64(b->sizes)) :
-		b->group == 2 ? mkIRExprVec_3(u64(b->sizes), b->address[0], b->address[1]) :
-		b->group == 3 ? mkIRExprVec_4(u64(b->sizes), b->address[0], b->address[1], b->address[2]) :
-		b->group == 4 ? mkIRExprVec_5(u64(b->sizes), b->address[0], b->address[1], b->address[2], b->address[3]) :
-		mkIRExprVec_6(u64(b->sizes), b->address[0], b->address[1], b->address[2], b->address[3], b->address[4]);
-
-	if (b->group == 1 && cell_log2() == 2 && b->sizes == 8)
-		d = unsafeIRDirty_0_N(1, "tool_read_8", VG_(fnptr_to_fnentry)(tool_read_8), mkIRExprVec_1(b->address[0]));
-	else if (b->group == 1 && cell_log2() == 2 && b->sizes == 4)
-		d = unsafeIRDirty_0_N(1, "tool_read_4", VG_(fnptr_to_fnentry)(tool_read_4), mkIRExprVec_1(b->address[0]));
-	else if (b->group == 1)
-		d = unsafeIRDirty_0_N(2, "tool_read", VG_(fnptr_to_fnentry)(tool_read), args);
-	else
-		d = unsafeIRDirty_0_N(0, "tool_read_group", VG_(fnptr_to_fnentry)(tool_read_group), args);
-	d->guard = guard;
+	d = b->group == 1 ? read_one_call(b->address[0], b->sizes) : read_group_call(b->address, b->group, b->sizes);
+	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, bits, u64(0)));
 	emit(b, d);
 	b->group = 0;
 	b->sizes = 0;

@@ -192,20 +192,29 @@ VG_REGPARM(1) void tool_read_8(Addr a)
 		slope_thread_read(core, a, 8);
 }
 
-VG_REGPARM(1) void tool_read_4(Addr a)
+VG_REGPARM(1) void tool_read_1(Addr a)
 {
 	struct slope_thread *core = tool.fiber->core;
 
+	slope_thread_read_words(core, a >> 2, core->shadow.window + (a >> 2), 1);
+}
+
+VG_REGPARM(1) void tool_read_4(Addr a)
+{
 	if (LIKELY((a & 3) == 0))
-		slope_thread_read_words(core, a >> 2, core->shadow.window + (a >> 2), 1);
+		tool_read_1(a);
 	else
-		slope_thread_read(core, a, 4);
+		slope_thread_read(tool.fiber->core, a, 4);
 }
 
 static inline void read_one(struct slope_thread *core, Addr a, UWord bytes)
 {
-	if (LIKELY(bytes == 8 && (a & 3) == 0 && tool.session.config.cell_log2 == 2))
+	if (UNLIKELY(tool.session.config.cell_log2 != 2))
+		slope_thread_read(core, a, bytes);
+	else if (LIKELY(bytes == 8 && (a & 3) == 0))
 		slope_thread_read_pair(core, a >> 2, core->shadow.window + (a >> 2));
+	else if (LIKELY((a & 3) + bytes <= 4))
+		slope_thread_read_words(core, a >> 2, core->shadow.window + (a >> 2), 1);
 	else
 		slope_thread_read(core, a, bytes);
 }

@@ -89,6 +89,7 @@ static void start(void)
 	config.max_points = (UInt)tool.options.max_points;
 	config.stamp_limit = (UInt)tool.options.stamp_limit;
 	config.toggled = tool.options.toggle != NULL;
+	tool.plain = config.units == 1 && !config.toggled;
 	while (1 << config.cell_log2 < cell)
 		config.cell_log2++;
 	tool.slots_offset = sizeof(VexGuestAMD64State);

@@ -43,7 +43,7 @@ void tool_take_costs(struct fiber *f, struct slots *slots)
 void tool_fill_slots(const struct fiber *f, struct slots *slots)
 {
 	ULong stamp = f->core->top_stamp;
-	const struct slope_frame *top = &f->core->frame[f->core->depth - 1];
+	const struct slope_frame *top = f->core->top;
 
 	slots->top_stamps = stamp << 32 | stamp;
 	slots->own_stamps = slots->top_stamps | (ULong)SLOPE_STAMP_OWN << 32 | SLOPE_STAMP_OWN;

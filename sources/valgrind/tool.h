@@ -90,6 +90,7 @@ struct tool {
 	UInt units;
 	Bool count_ir, count_bb;
 	Bool ir_first;               /* the order of two units */
+	Bool plain;                  /* one unit, no toggles: the counter is the cost */
 	Bool trms;
 	Bool retranslate_due;        /* one of the two below has changed */
 	Bool inlined;                /* translated code holds the checks itself */
@@ -152,9 +153,10 @@ void tool_retranslate_if_due(void);
 void tool_stop_soon(void *guest_state);
 VG_REGPARM(2) void tool_read(Addr a, UWord bytes);
 VG_REGPARM(2) void tool_write(Addr a, UWord bytes);
-/* Stale words at an address that is a multiple of 4, in a window of 4-byte cells: 8 bytes, or 4 and less. */
+/* The same for the commonest sizes, in a window of 4-byte cells. */
 VG_REGPARM(1) void tool_read_8(Addr a);
 VG_REGPARM(1) void tool_read_4(Addr a);
+VG_REGPARM(1) void tool_read_1(Addr a);
 /* Up to five reads, of which at least one found a stale word. Sizes are bytes, one per byte. */
 void tool_read_group(UWord sizes, Addr a0, Addr a1, Addr a2, Addr a3, Addr a4);
 void tool_watch_memory(void);

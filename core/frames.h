@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Calls and returns, open to the compiler: a source that reports millions of
+ * them a second makes them part of its own helpers, with `units` a constant
+ * where that is worth it. All others call slope_thread_enter and _leave, which
+ * are these two.
+ */
+#ifndef SLOPE_CORE_FRAMES_H
+#define SLOPE_CORE_FRAMES_H
+
+#include "core/access.h"
+
+/* The rare parts, in thread.c. */
+
+/* Makes room for twice as many frames. False when memory runs out; nothing changes then. */
+bool slope_frames_grow(struct slope_thread *t);
+/* The record that an activation counts in, made on first use; NULL for one that is part of its caller. */
+struct slope_record *slope_frames_record(struct slope_thread *t, uint32_t fn);
+/* The edge caller -> record, from now on the one used last; NULL when memory runs out. O(1). */
+struct slope_edge *slope_frames_edge(struct slope_thread *t, struct slope_record *r, uint32_t caller);
+
+/* Folded frames share their caller's stamp: nothing is new to them. */
+static inline void slope_frames_stamp(struct slope_thread *t, uint32_t flags)
+{
+	if (SLOPE_UNLIKELY(flags & SLOPE_FRAME_FOLDED && t->depth))
+		return;
+	if (SLOPE_UNLIKELY(t->clock + SLOPE_STAMP_STEP >= t->session->config.stamp_limit && t->clock >= 4 * t->depth + 16))
+		slope_thread_renumber(t);
+	t->clock = t->depth ? t->clock + SLOPE_STAMP_STEP : SLOPE_STAMP_FIRST;
+	t->top_stamp = t->clock;
+}
+
+static inline void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags,
+				     const uint64_t *cost, uint32_t units)
+{
+	struct slope_record *record = slope_thread_record(t, fn);
+
+	if (SLOPE_UNLIKELY(t->depth == t->capacity) && !slope_frames_grow(t)) {
+		t->session->lost[SLOPE_LOST_CALLS]++;
+		return;
+	}
+	if (SLOPE_UNLIKELY(!record || record->flags || !slope_thread_collecting(t)))
+		record = slope_frames_record(t, fn);
+	if (t->depth)
+		slope_thread_settle(t);
+	if (SLOPE_LIKELY(record != NULL))
+		record->active++;
+	else
+		flags |= SLOPE_FRAME_FOLDED;
+	slope_frames_stamp(t, flags);
+	t->below_stamp = t->depth ? t->stamp[t->depth - 1] : t->top_stamp;
+	struct slope_frame *f = ++t->top;
+
+	t->stamp[t->depth++] = t->top_stamp;
+	f->record = record;
+	f->fn = fn;
+	f->flags = flags;
+	f->sp = sp;
+	f->rms = f->extra = 0;
+	f->thread = f->external = 0;
+	for (uint32_t u = 0; u < units; u++) {
+		f->entry[u] = cost[u];
+		f->child[u] = 0;
+	}
+	t->calls++;
+	if (SLOPE_UNLIKELY(t->depth > t->max_depth))
+		t->max_depth = t->depth;
+}
+
+static inline void slope_frames_count_edge(struct slope_thread *t, struct slope_record *r, const uint64_t *cost, uint32_t units)
+{
+	const struct slope_frame *caller = t->top;
+	struct slope_edge *e = r->edge;
+
+	while (SLOPE_UNLIKELY(caller->flags & SLOPE_FRAME_FOLDED))
+		caller--;                /* the root is never folded */
+	if (SLOPE_UNLIKELY(!e || e->caller != caller->fn) && !(e = slope_frames_edge(t, r, caller->fn))) {
+		t->session->lost[SLOPE_LOST_EDGES]++;
+		return;
+	}
+	e->calls++;
+	if (SLOPE_LIKELY(!r->active))
+		for (uint32_t u = 0; u < units; u++)
+			e->cost[u] += cost[u];
+}
+
+/* A finished activation goes into its function's tables. */
+static inline void slope_frames_collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *cost, uint32_t units)
+{
+	uint32_t metrics = t->session->config.metrics;
+	struct slope_record *r = f->record;
+	uint64_t rms = (uint64_t)f->rms, trms = (uint64_t)(f->rms + f->extra);
+	struct slope_sample sample = { .n = trms, .rms = rms, .thread = f->thread, .external = f->external, .cost = cost };
+
+	r->active--;
+	for (uint32_t u = 0; u < units; u++) {
+		r->self[u] += cost[u] - f->child[u];
+		if (SLOPE_UNLIKELY(r->active))
+			r->nested[u] += cost[u];
+	}
+	if (metrics & 1u << SLOPE_METRIC_TRMS && !slope_points_add(&r->points[SLOPE_METRIC_TRMS], &sample, units))
+		t->session->lost[SLOPE_LOST_POINTS]++;
+	sample.n = rms;
+	if (metrics & 1u << SLOPE_METRIC_RMS && !slope_points_add(&r->points[SLOPE_METRIC_RMS], &sample, units))
+		t->session->lost[SLOPE_LOST_POINTS]++;
+}
+
+/* The topmost frame ends and gives what it has to the one below. */
+static inline void slope_frames_pop(struct slope_thread *t, const uint64_t *cost, uint32_t units)
+{
+	slope_thread_settle(t);
+	struct slope_frame *f = t->top--, *below = f - 1;
+	uint64_t spent[SLOPE_UNITS_MAX];
+
+	t->depth--;
+	for (uint32_t u = 0; u < units; u++)
+		spent[u] = cost[u] - f->entry[u];
+	if (SLOPE_LIKELY(f->record != NULL))
+		slope_frames_collect(t, f, spent, units);
+	if (SLOPE_UNLIKELY(!f->record || f->record->flags) && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
+		t->toggles--;
+	if (SLOPE_UNLIKELY(!t->depth))
+		return;
+	if (SLOPE_LIKELY(f->record != NULL))
+		slope_frames_count_edge(t, f->record, spent, units);
+	for (uint32_t u = 0; u < units; u++)
+		below->child[u] += f->record ? spent[u] : f->child[u];
+	below->rms += f->rms;
+	if (f->extra | (int64_t)(f->thread | f->external)) {
+		below->extra += f->extra;
+		below->thread += f->thread;
+		below->external += f->external;
+	}
+	t->top_stamp = t->below_stamp;
+	if (SLOPE_LIKELY(t->depth > 1))
+		t->below_stamp = t->stamp[t->depth - 2];
+	if (t->hint >= t->depth)
+		t->hint_span = 0;
+}
+
+#endif
