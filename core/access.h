@@ -13,7 +13,7 @@
 #include "core/thread.h"
 
 /* Is the stale word one of the common kinds? Then `cells` of it have been counted. */
-static inline bool slope_thread_moved(struct slope_thread *t, uint32_t word, uint32_t cells)
+SLOPE_INLINE bool slope_thread_moved(struct slope_thread *t, uint32_t word, uint32_t cells)
 {
 	if (word - t->below_stamp < t->top_stamp - t->below_stamp)
 		t->from_caller += cells;
@@ -25,7 +25,7 @@ static inline bool slope_thread_moved(struct slope_thread *t, uint32_t word, uin
 }
 
 /* `count` words from the one of `cell` on. */
-static inline void slope_thread_read_words(struct slope_thread *t, uint64_t cell, uint32_t *word, uint64_t count)
+SLOPE_INLINE void slope_thread_read_words(struct slope_thread *t, uint64_t cell, uint32_t *word, uint64_t count)
 {
 	uint32_t top = t->top_stamp;
 
@@ -45,7 +45,7 @@ static inline void slope_thread_read_words(struct slope_thread *t, uint64_t cell
  * Two words, most often touched together before: then they are one, also for
  * the store, which an 8-byte load by the next check can then be served from.
  */
-static inline void slope_thread_read_pair(struct slope_thread *t, uint64_t cell, uint32_t *word)
+SLOPE_INLINE void slope_thread_read_pair(struct slope_thread *t, uint64_t cell, uint32_t *word)
 {
 	uint32_t w = word[0], top = t->top_stamp;
 
@@ -63,7 +63,7 @@ static inline void slope_thread_read_pair(struct slope_thread *t, uint64_t cell,
 }
 
 /* Cells that have moved to the top since the stack last changed go where they belong. */
-static inline void slope_thread_settle(struct slope_thread *t)
+SLOPE_INLINE void slope_thread_settle(struct slope_thread *t)
 {
 	struct slope_frame *top = t->top;
 

@@ -20,7 +20,7 @@ struct slope_record *slope_frames_record(struct slope_thread *t, uint32_t fn);
 struct slope_edge *slope_frames_edge(struct slope_thread *t, struct slope_record *r, uint32_t caller);
 
 /* Folded frames share their caller's stamp: nothing is new to them. */
-static inline void slope_frames_stamp(struct slope_thread *t, uint32_t flags)
+SLOPE_INLINE void slope_frames_stamp(struct slope_thread *t, uint32_t flags)
 {
 	if (SLOPE_UNLIKELY(flags & SLOPE_FRAME_FOLDED && t->depth))
 		return;
@@ -30,7 +30,7 @@ static inline void slope_frames_stamp(struct slope_thread *t, uint32_t flags)
 	t->top_stamp = t->clock;
 }
 
-static inline void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags,
+SLOPE_INLINE void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags,
 				     const uint64_t *cost, uint32_t units)
 {
 	struct slope_record *record = slope_thread_record(t, fn);
@@ -67,7 +67,7 @@ static inline void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64
 		t->max_depth = t->depth;
 }
 
-static inline void slope_frames_count_edge(struct slope_thread *t, struct slope_record *r, const uint64_t *cost, uint32_t units)
+SLOPE_INLINE void slope_frames_count_edge(struct slope_thread *t, struct slope_record *r, const uint64_t *cost, uint32_t units)
 {
 	const struct slope_frame *caller = t->top;
 	struct slope_edge *e = r->edge;
@@ -85,7 +85,7 @@ static inline void slope_frames_count_edge(struct slope_thread *t, struct slope_
 }
 
 /* A finished activation goes into its function's tables. */
-static inline void slope_frames_collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *cost, uint32_t units)
+SLOPE_INLINE void slope_frames_collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *cost, uint32_t units)
 {
 	uint32_t metrics = t->session->config.metrics;
 	struct slope_record *r = f->record;
@@ -106,7 +106,7 @@ static inline void slope_frames_collect(struct slope_thread *t, const struct slo
 }
 
 /* The topmost frame ends and gives what it has to the one below. */
-static inline void slope_frames_pop(struct slope_thread *t, const uint64_t *cost, uint32_t units)
+SLOPE_INLINE void slope_frames_pop(struct slope_thread *t, const uint64_t *cost, uint32_t units)
 {
 	slope_thread_settle(t);
 	struct slope_frame *f = t->top--, *below = f - 1;

@@ -54,7 +54,7 @@ void slope_points_fini(struct slope_points *points);
 /* Makes the row for size n the last one used. NULL when memory runs out. O(1). */
 struct slope_point *slope_points_turn_to(struct slope_points *points, uint64_t n);
 
-static inline void slope_stat_add(struct slope_stat *stat, uint64_t cost)
+SLOPE_INLINE void slope_stat_add(struct slope_stat *stat, uint64_t cost)
 {
 	unsigned __int128 square = (unsigned __int128)cost * cost;
 	uint64_t low = stat->sq_lo + (uint64_t)square;
@@ -69,7 +69,7 @@ static inline void slope_stat_add(struct slope_stat *stat, uint64_t cost)
 }
 
 /* O(1). False when memory runs out; the activation is then not in the table. */
-static inline bool slope_points_add(struct slope_points *points, const struct slope_sample *sample, uint32_t units)
+SLOPE_INLINE bool slope_points_add(struct slope_points *points, const struct slope_sample *sample, uint32_t units)
 {
 	struct slope_point *row = points->last;
 
