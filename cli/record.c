@@ -302,12 +302,10 @@ static int record(const struct settings *s, char **program, char **profile)
 	tool_options(&options, s, files.path);
 	if (program[0][0] == '-')
 		program[0] = file;   /* or Valgrind would take it for an option */
-	slope_toollog_open(&log, &options);
-	if (slope_launcher_run(&launcher, &options, program, &pid, &status)) {
+	if (slope_toollog_open(&log, &options) && slope_launcher_run(&launcher, &options, program, &pid, &status))
 		result = finish(s, &files, program[0], pid, status, &log, profile);
-	} else {
+	else
 		slope_runfiles_cancel(&files);
-	}
 	slope_toollog_close(&log);
 free_all:
 	slope_list_fini(&options);

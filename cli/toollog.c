@@ -3,6 +3,7 @@
 #include "cli/toollog.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,32 +14,37 @@
 /* Valgrind takes % in a file name for an escape of its own. */
 static char *escaped(const char *path)
 {
-	char *text = malloc(2 * strlen(path) + 1), *to = text;
+	char *text = slope_text("%s%s", path, path), *to = text;   /* room for the worst */
 
-	for (; text && *path; path++) {
+	for (; *path; path++) {
 		if (*path == '%')
 			*to++ = '%';
 		*to++ = *path;
 	}
-	if (text)
-		*to = '\0';
+	*to = '\0';
 	return text;
 }
 
-void slope_toollog_open(struct slope_toollog *log, struct slope_list *options)
+bool slope_toollog_open(struct slope_toollog *log, struct slope_list *options)
 {
 	const char *base = getenv("TMPDIR");
 
-	log->folder = slope_text("%s/slope-log.XXXXXX", base && *base ? base : "/tmp");
-	char *path = mkdtemp(log->folder) ? escaped(log->folder) : NULL;
+	if (!base || !*base)
+		base = "/tmp";
+	char *folder = slope_text("%s/slope-log.XXXXXX", base);
 
-	if (!path) {
-		free(log->folder);
-		log->folder = NULL;
-		return;
+	/* Valgrind itself does not start without a folder for temporary files. */
+	if (!mkdtemp(folder)) {
+		slope_say("cannot make a folder in %s: %s; let TMPDIR name one where you may write", base, strerror(errno));
+		free(folder);
+		return false;
 	}
+	log->folder = folder;
+	char *path = escaped(folder);
+
 	slope_list_add(options, "--log-file=%s/%%p", path);
 	free(path);
+	return true;
 }
 
 /* The text behind Valgrind's ==PID== or --PID-- mark. */

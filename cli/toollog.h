@@ -13,11 +13,11 @@
 #include "cli/list.h"
 
 struct slope_toollog {
-	char *folder;                /* NULL: could not be made, messages go to standard error */
+	char *folder;                /* NULL while there is none */
 };
 
-/* Makes the folder and adds Valgrind's option for it. */
-void slope_toollog_open(struct slope_toollog *log, struct slope_list *options);
+/* Makes the folder and adds Valgrind's option for it. False, with one line said, when that is not possible. */
+bool slope_toollog_open(struct slope_toollog *log, struct slope_list *options);
 
 /* Repeats the tool's own messages; with `all_of` not 0, everything that this process's Valgrind said. */
 void slope_toollog_repeat(const struct slope_toollog *log, pid_t all_of);

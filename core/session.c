@@ -218,16 +218,41 @@ void slope_session_forget(struct slope_session *s, uint64_t address, uint64_t by
 		slope_shadow_clear(&s->thread[i]->shadow, cell, count);
 }
 
+/* Cells from `cell` to the end of its leaf. */
+static uint64_t left_in_leaf(uint64_t cell)
+{
+	return SLOPE_LEAF_CELLS - (cell & (SLOPE_LEAF_CELLS - 1));
+}
+
+/* `count` words that lie in one leaf on either side. Cells that were never touched are not given memory. */
+static void move_leaf(struct slope_session *s, struct slope_shadow *shadow, uint64_t from, uint64_t to, uint64_t count)
+{
+	const uint32_t *old = slope_shadow_peek(shadow, from);
+	uint32_t *place = slope_shadow_peek(shadow, to);
+
+	for (uint64_t i = 0; (old || place) && i < count; i++) {
+		uint32_t word = old ? old[i] : 0;
+
+		if (word && !place && !(place = slope_shadow_cell(shadow, to)))
+			s->lost[SLOPE_LOST_CELLS]++;
+		if (place && place[i] != word)
+			place[i] = word;
+	}
+}
+
 static void move_words(struct slope_session *s, struct slope_shadow *shadow, uint64_t from, uint64_t to, uint64_t count)
 {
-	for (uint64_t i = 0; i < count; i++) {
-		uint32_t *old = slope_shadow_peek(shadow, from + i);
-		uint32_t *place = old && *old ? slope_shadow_cell(shadow, to + i) : slope_shadow_peek(shadow, to + i);
+	if (from + count <= shadow->window_cells && to + count <= shadow->window_cells)
+		return;                  /* within a window: the source's to move */
+	while (count) {
+		uint64_t part = left_in_leaf(from) < left_in_leaf(to) ? left_in_leaf(from) : left_in_leaf(to);
 
-		if (place)
-			*place = old ? *old : 0;
-		else if (old && *old)
-			s->lost[SLOPE_LOST_CELLS]++;
+		if (part > count)
+			part = count;
+		move_leaf(s, shadow, from, to, part);
+		from += part;
+		to += part;
+		count -= part;
 	}
 }
 

@@ -125,7 +125,10 @@ void slope_session_map_file(struct slope_session *s, uint64_t address, uint64_t 
 /* The range is gone or new: all forget its cells. Windows are the source's to clear. */
 void slope_session_forget(struct slope_session *s, uint64_t address, uint64_t bytes);
 
-/* The range's contents now live elsewhere (mremap), with all that is known of them. O(cells). */
+/*
+ * The range's contents now live elsewhere (mremap), with all that is known of
+ * them. Within a window, words are the source's to move. O(cells).
+ */
 void slope_session_move(struct slope_session *s, uint64_t from, uint64_t to, uint64_t bytes);
 
 /* Is the address in a file's range? O(log ranges). */

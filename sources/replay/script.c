@@ -242,7 +242,7 @@ static bool expect_words(struct script *s, int least, int most)
 {
 	if (s->words < least)
 		return fail(s, "'%s' needs more after it", s->word[s->words - 1]);
-	if (s->words > most)
+	if (s->words > most && most < WORDS_MAX)
 		return fail(s, "'%s' is one word too many", s->word[most]);
 	return true;
 }

@@ -56,6 +56,7 @@ VG_REGPARM(3) void tool_call(void *guest_state, UWord fn, Addr sp)
 	const uint64_t *cost = costs(f, slots);
 
 	f->jumping = False;
+	f->landing = 0;
 	/* Frames at or below were left without a return that we saw. */
 	if (UNLIKELY(slots->top_sp <= sp))
 		slope_thread_unwind(f->core, sp, cost);
@@ -86,9 +87,18 @@ VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp)
 	struct fiber *f = tool.fiber;
 	struct slots *slots = slots_of(guest_state);
 	const uint64_t *cost = costs(f, slots);
+	Bool landing = f->landing != 0;
 
+	f->landing = 0;
 	if (top_sp(f) < sp)
 		slope_thread_unwind(f->core, sp - 1, cost);
+	/* Another coroutine begins on the stack of one that was never finished. */
+	if (landing && f->core->depth > 1 && f->core->frame[1].sp == sp) {
+		slope_thread_cut(f->core, 1, cost);
+	} else if (landing && f->core->top->fn == fn) {
+		tool_fill_slots(f, slots);
+		return;                  /* a loop */
+	}
 	if (top_sp(f) == sp && ++f->tail_run >= TAIL_RUN_MAX) {
 		f->tail_run = tail_run(f, sp);
 		if (f->tail_run >= TAIL_RUN_MAX)
@@ -126,6 +136,8 @@ VG_REGPARM(2) void tool_return(void *guest_state, Addr sp)
 	const struct slope_frame *top = f->core->top;
 
 	f->jumping = False;
+	if (UNLIKELY(f->landing) && --f->landing == 0)
+		tool_fill_slots(f, slots);
 	if (UNLIKELY(top->sp > sp))
 		return;                  /* a return used as a jump */
 	const uint64_t *cost = costs(f, slots);
@@ -151,29 +163,30 @@ void tool_begin_handler(ThreadId tid)
 
 	t->handler_due = False;
 	/* Handlers that were left by a jump never came to tool_after_signal. */
-	while (t->signal_depth_count && t->signal_depth[t->signal_depth_count - 1] > f->core->depth)
-		t->signal_depth_count--;
-	if (t->signal_depth_count == SIGNAL_DEPTHS) {
+	while (f->signal_depth_count && f->signal_depth[f->signal_depth_count - 1] > f->core->depth)
+		f->signal_depth_count--;
+	if (f->signal_depth_count == SIGNAL_DEPTHS) {
 		for (UInt i = 1; i < SIGNAL_DEPTHS; i++) {
-			t->signal_depth[i - 1] = t->signal_depth[i];
-			t->signal_alt[i - 1] = t->signal_alt[i];
+			f->signal_depth[i - 1] = f->signal_depth[i];
+			f->signal_alt[i - 1] = f->signal_alt[i];
 		}
-		t->signal_depth_count--;
+		f->signal_depth_count--;
 	}
-	t->signal_alt[t->signal_depth_count] = t->handler_on_altstack;
-	t->signal_depth[t->signal_depth_count++] = f->core->depth;
+	f->signal_alt[f->signal_depth_count] = t->handler_on_altstack;
+	f->signal_depth[f->signal_depth_count++] = f->core->depth;
 	enter(f, tool_function_at(VG_(get_IP)(tid)), VG_(get_SP)(tid), SLOPE_FRAME_BASE, f->cost);
 }
 
 void tool_after_signal(ThreadId tid, Int signal)
 {
 	struct tool_thread *t = &tool.thread[tid];
+	struct fiber *f = t->fiber;
 
-	if (t->handler_due || !t->signal_depth_count) {
+	if (t->handler_due || !f->signal_depth_count) {
 		t->handler_due = False;
 		return;
 	}
-	ULong depth = t->signal_depth[--t->signal_depth_count];
+	ULong depth = f->signal_depth[--f->signal_depth_count];
 
 	if (t->fiber->core->depth > depth)
 		slope_thread_cut(t->fiber->core, depth, t->fiber->cost);

@@ -21,6 +21,7 @@
 #define CLEAR_BY_PAGES_BYTES 65536u
 #define WINDOWS_KEPT 64u
 #define MADVISE_DONTNEED 4
+#define MREMAP_TO 3              /* MREMAP_MAYMOVE | MREMAP_FIXED */
 
 static Addr raw_syscall(UWord number, UWord a, UWord b, UWord c, UWord d, UWord e, UWord f)
 {
@@ -61,10 +62,22 @@ static SizeT window_bytes(void)
 static struct {
 	void *spare[WINDOWS_KEPT];
 	UInt count;
+	void *stand_in;
 } windows;
+
+/*
+ * Where no window could be had, inlined checks run on until their block ends:
+ * in a window of zeros, where each read is stale and goes to the helper.
+ */
+Addr tool_window_of(const struct fiber *f)
+{
+	return (Addr)(f->window ? f->window : windows.stand_in);
+}
 
 Bool tool_window_new(struct fiber *f)
 {
+	if (!windows.stand_in && !(windows.stand_in = map_pages(window_bytes(), VKI_MAP_NORESERVE)))
+		return False;
 	if (windows.count)
 		f->window = windows.spare[--windows.count];
 	else
@@ -186,7 +199,7 @@ VG_REGPARM(1) void tool_read_8(Addr a)
 {
 	struct slope_thread *core = tool.fiber->core;
 
-	if (LIKELY((a & 3) == 0))
+	if (LIKELY((a & 3) == 0 && core->shadow.window))
 		slope_thread_read_pair(core, a >> 2, core->shadow.window + (a >> 2));
 	else
 		slope_thread_read(core, a, 8);
@@ -196,7 +209,10 @@ VG_REGPARM(1) void tool_read_1(Addr a)
 {
 	struct slope_thread *core = tool.fiber->core;
 
-	slope_thread_read_words(core, a >> 2, core->shadow.window + (a >> 2), 1);
+	if (LIKELY(core->shadow.window != NULL))
+		slope_thread_read_words(core, a >> 2, core->shadow.window + (a >> 2), 1);
+	else
+		slope_thread_read(core, a, 1);
 }
 
 VG_REGPARM(1) void tool_read_4(Addr a)
@@ -209,7 +225,7 @@ VG_REGPARM(1) void tool_read_4(Addr a)
 
 static inline void read_one(struct slope_thread *core, Addr a, UWord bytes)
 {
-	if (UNLIKELY(tool.session.config.cell_log2 != 2))
+	if (UNLIKELY(tool.session.config.cell_log2 != 2 || !core->shadow.window))
 		slope_thread_read(core, a, bytes);
 	else if (LIKELY(bytes == 8 && (a & 3) == 0))
 		slope_thread_read_pair(core, a >> 2, core->shadow.window + (a >> 2));
@@ -295,13 +311,35 @@ static void unmapped(Addr a, SizeT bytes)
 	tool_forget_code(a, bytes);
 }
 
+/* Moves the window's words of a range that lies in the window before and after: as pages, where they fill pages. */
+static void move_window(struct slope_thread *core, Addr from, Addr to, SizeT bytes)
+{
+	UInt log2 = tool.session.config.cell_log2;
+	UInt *old = core->shadow.window + (from >> log2), *new = core->shadow.window + (to >> log2);
+	SizeT word_bytes = (bytes >> log2) * sizeof *old;
+
+	if (((Addr)old | (Addr)new | word_bytes) % SLOPE_PAGE_BYTES == 0) {
+		raw_syscall(__NR_mremap, (UWord)old, word_bytes, word_bytes, MREMAP_TO, (UWord)new, 0);
+		raw_syscall(__NR_mmap, (UWord)old, word_bytes, VKI_PROT_READ | VKI_PROT_WRITE,
+			    VKI_MAP_PRIVATE | VKI_MAP_ANONYMOUS | VKI_MAP_NORESERVE | VKI_MAP_FIXED, (UWord)-1, 0);
+		return;
+	}
+	for (SizeT i = 0; i < word_bytes / sizeof *old; i++)
+		if (new[i] != old[i])    /* a page that was never written stays unbacked */
+			new[i] = old[i];
+}
+
 static void remapped(Addr from, Addr to, SizeT bytes)
 {
 	if (to + bytes > WINDOW_LIMIT)
 		tool_leave_inlined();
 	tool_retranslate_if_due();
-	if (from != to)
-		slope_session_move(&tool.session, from, to, bytes);
+	if (from == to)
+		return;
+	slope_session_move(&tool.session, from, to, bytes);
+	for (size_t i = 1; i < tool.session.thread_count && from + bytes <= WINDOW_LIMIT && to + bytes <= WINDOW_LIMIT; i++)
+		if (tool.session.thread[i]->shadow.window)
+			move_window(tool.session.thread[i], from, to, bytes);
 }
 
 static void heap_end_fell(Addr a, SizeT bytes)
@@ -324,8 +362,18 @@ static void kernel_reads(CorePart part, ThreadId tid, const HChar *what, Addr a,
 
 static void kernel_reads_text(CorePart part, ThreadId tid, const HChar *what, Addr a)
 {
-	if (part == Vg_CoreSysCall && VG_(am_is_valid_for_client)(a, 1, VKI_PROT_READ))
-		kernel_reads(part, tid, what, a, VG_(strlen)((const HChar *)a) + 1);
+	const HChar *at = (const HChar *)a;
+
+	if (part != Vg_CoreSysCall)
+		return;
+	/* It may run into memory that is not there: the system call will say so. */
+	do {
+		if ((at == (const HChar *)a || (Addr)at % SLOPE_PAGE_BYTES == 0) &&
+		    !VG_(am_is_valid_for_client)((Addr)at, 1, VKI_PROT_READ))
+			break;
+	} while (*at++);
+	if ((Addr)at > a)
+		kernel_reads(part, tid, what, a, (Addr)at - a);
 }
 
 static void kernel_wrote(CorePart part, ThreadId tid, Addr a, SizeT bytes)

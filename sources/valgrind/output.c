@@ -104,17 +104,17 @@ static void describe_run(struct slope_run_info *run, const HChar **argv, UInt ma
 	run->source = "valgrind";
 	run->created_by = SLOPE_VERSION;
 	run->directory = VG_(get_startup_wd)();
-	run->process = (ULong)VG_(getpid)();
-	run->parent_process = (ULong)VG_(getppid)();
 	run->unit_name[0] = tool.ir_first ? "ir" : "bb";
 	run->unit_name[1] = tool.units == 1 ? NULL : tool.ir_first ? "bb" : "ir";
 }
 
-static void write_to(const HChar *path, Int exit_code, const HChar *ended)
+static void write_to(const HChar *path, Int pid, Int ppid, Int exit_code, const HChar *ended)
 {
 	static const HChar *argv[4096];
 	HChar temporary[PATH_BYTES + 32];
-	struct slope_run_info run = { .exit_code = exit_code, .ended = ended };
+	struct slope_run_info run = {
+		.exit_code = exit_code, .ended = ended, .process = (ULong)pid, .parent_process = (ULong)ppid,
+	};
 	SysRes opened;
 	Int fd;
 
@@ -141,7 +141,7 @@ void tool_write_profile(Int exit_code, const HChar *ended)
 	HChar path[PATH_BYTES];
 
 	own_name(path);
-	write_to(path, exit_code, ended);
+	write_to(path, VG_(getpid)(), VG_(getppid)(), exit_code, ended);
 }
 
 static void exec_name(HChar *path)
@@ -165,7 +165,7 @@ void tool_before_exec(void)
 {
 	HChar path[PATH_BYTES];
 	struct vg_stat there;
-	Int status;
+	Int status, pid = VG_(getpid)(), ppid = VG_(getppid)();
 
 	/* An earlier image of this process may have used a number already. */
 	for (exec_name(path); !sr_isError(VG_(stat)(path, &there)); exec_name(path))
@@ -175,7 +175,7 @@ void tool_before_exec(void)
 
 	if (child == 0) {
 		tool_end_all_threads();
-		write_to(path, -1, "exec");
+		write_to(path, pid, ppid, -1, "exec");
 		raw4(__NR_exit_group, 0, 0, 0, 0);
 	}
 	if (child > 0)

@@ -143,7 +143,7 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
 {
 	if (is_exec(number))
 		tool_before_exec();
-	else if (number == __NR_exit_group || number == __NR_exit)
+	else if (number == __NR_exit_group || (number == __NR_exit && tool_only_thread(tid)))
 		tool.exit_code = (Int)(args[0] & 0xff);
 }
 

@@ -47,8 +47,9 @@ void tool_fill_slots(const struct fiber *f, struct slots *slots)
 
 	slots->top_stamps = stamp << 32 | stamp;
 	slots->own_stamps = slots->top_stamps | (ULong)SLOPE_STAMP_OWN << 32 | SLOPE_STAMP_OWN;
-	slots->top_fn = top->fn;
-	slots->top_sp = top->sp;
+	/* Just switched to: even the topmost function's entry is worth a look (calls.c). */
+	slots->top_fn = f->landing ? SLOPE_FN_NONE : top->fn;
+	slots->top_sp = f->core->depth > 1 ? top->sp : f->base;
 }
 
 static struct fiber *fiber_new(struct tool_thread *t, UInt parent, Addr base)
@@ -115,14 +116,15 @@ static struct fiber *parked_at(const struct tool_thread *t, Addr sp)
  */
 static Bool stays_in_handler(struct tool_thread *t, Addr sp, Addr old_sp)
 {
-	struct slope_thread *core = t->fiber->core;
+	struct fiber *f = t->fiber;
+	struct slope_thread *core = f->core;
 
-	for (; t->signal_depth_count; t->signal_depth_count--) {
-		ULong depth = t->signal_depth[t->signal_depth_count - 1];
+	for (; f->signal_depth_count; f->signal_depth_count--) {
+		ULong depth = f->signal_depth[f->signal_depth_count - 1];
 
 		if (depth >= core->depth)
 			continue;        /* left long ago */
-		if (!t->signal_alt[t->signal_depth_count - 1])
+		if (!f->signal_alt[f->signal_depth_count - 1])
 			return False;
 		if (old_sp < sp && sp <= core->frame[depth].sp)
 			return True;
@@ -162,8 +164,11 @@ static struct fiber *new_stack(struct tool_thread *t, Addr sp)
 {
 	for (struct fiber *f = t->fibers; f; f = f->next)
 		if (f != t->fiber && f->next && f->base >= sp && f->base - sp < 2 * BASE_REACH) {
-			fiber_end(t, f);
-			break;
+			/* One fiber for all that run there in turn: programs make millions of coroutines. */
+			slope_thread_cut(f->core, 1, f->cost);
+			f->base = sp + BASE_REACH;
+			f->signal_depth_count = 0;
+			return f;
 		}
 	return fiber_new(t, t->fiber->core->id, sp + BASE_REACH);
 }
@@ -178,6 +183,7 @@ VG_REGPARM(3) void tool_stack_moved(void *guest_state, Addr sp, Addr old_sp)
 	tool_take_costs(f, slots);
 	if (next) {
 		switch_to(t, next, old_sp);
+		next->landing = 2;
 	} else if (stays_in_handler(t, sp, old_sp)) {
 		jump_within(f, sp);
 	} else if (sp > old_sp && sp <= f->base) {
@@ -192,7 +198,7 @@ VG_REGPARM(3) void tool_stack_moved(void *guest_state, Addr sp, Addr old_sp)
 	}
 	t->fiber->jumping = True;
 	slots->counter = tool.units == 1 ? t->fiber->cost[0] : 0;
-	slots->window_8th = (Addr)t->fiber->window / 8;
+	slots->window_8th = tool_window_of(t->fiber) / 8;
 	tool_fill_slots(t->fiber, slots);
 	if (tool.retranslate_due)
 		tool_stop_soon(guest_state);
@@ -265,7 +271,7 @@ void tool_code_starts(ThreadId tid, ULong blocks)
 	if (t->handler_due)
 		tool_begin_handler(tid);
 	slots.counter = tool.units == 1 ? t->fiber->cost[0] : 0;
-	slots.window_8th = (Addr)t->fiber->window / 8;
+	slots.window_8th = tool_window_of(t->fiber) / 8;
 	tool_fill_slots(t->fiber, &slots);
 	VG_(set_shadow_regs_area)(tid, 1, 0, sizeof slots, (UChar *)&slots);
 }
@@ -279,6 +285,14 @@ void tool_code_stops(ThreadId tid, ULong blocks)
 		return;
 	VG_(get_shadow_regs_area)(tid, (UChar *)&slots, 1, 0, sizeof slots);
 	tool_take_costs(tool.thread[tid].fiber, &slots);
+}
+
+Bool tool_only_thread(ThreadId tid)
+{
+	for (ThreadId other = 1; other < VG_N_THREADS; other++)
+		if (other != tid && tool.thread[other].fiber)
+			return False;
+	return True;
 }
 
 void tool_end_all_threads(void)

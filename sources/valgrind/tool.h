@@ -46,6 +46,8 @@ struct slots {
 	ULong top_sp;
 };
 
+#define SIGNAL_DEPTHS 64
+
 /* One stack with all that happens on it: a thread, or a coroutine in it. */
 struct fiber {
 	struct fiber *next;          /* of the same thread */
@@ -53,21 +55,20 @@ struct fiber {
 	uint64_t cost[SLOPE_UNITS_MAX];
 	Addr base;                   /* highest address that is surely on this stack */
 	Bool jumping;                /* the stack has just moved: the next jump is a longjmp's */
+	UInt landing;                /* it has just been switched to; 0 after a call, two returns or a function's entry */
 	Addr parked_sp;              /* where it was left; 0 while it runs */
 	UInt tail_run;               /* jumps into functions at one stack pointer, about */
 	void *window;
+	UInt signal_depth_count;
+	ULong signal_depth[SIGNAL_DEPTHS];  /* frames below each running handler */
+	Bool signal_alt[SIGNAL_DEPTHS];     /* it runs on the alternate stack */
 };
-
-#define SIGNAL_DEPTHS 64
 
 struct tool_thread {
 	struct fiber *fiber;         /* the running one; NULL: no such thread */
 	struct fiber *fibers;
 	Bool handler_due;            /* a signal handler begins with the next instruction */
 	Bool handler_on_altstack;
-	UInt signal_depth_count;
-	ULong signal_depth[SIGNAL_DEPTHS];  /* frames below each running handler */
-	Bool signal_alt[SIGNAL_DEPTHS];     /* it runs on the alternate stack */
 };
 
 struct options {
@@ -137,12 +138,16 @@ void tool_thread_began(ThreadId tid);
 void tool_thread_exits(ThreadId tid);
 void tool_code_starts(ThreadId tid, ULong blocks);
 void tool_code_stops(ThreadId tid, ULong blocks);
+/* Is there no other thread? */
+Bool tool_only_thread(ThreadId tid);
 void tool_end_all_threads(void);
 void tool_fork_child(ThreadId tid);
 
 /* memory.c */
 Bool tool_window_new(struct fiber *f);
 void tool_window_free(struct fiber *f);
+/* Its address for translated code. */
+Addr tool_window_of(const struct fiber *f);
 /* For renumbering: visits the touched words of a fiber's window. */
 void tool_each_window_word(void *ctx, struct slope_thread *t, void (*visit)(void *arg, uint32_t *words, size_t count), void *arg);
 /* From now on accesses go through calls; code is due to be translated anew. */
