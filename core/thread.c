@@ -203,7 +203,8 @@ void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32
 
 void slope_record_totals(const struct slope_record *record, const struct slope_config *config, struct slope_totals *totals)
 {
-	const struct slope_points *points = &record->points[config->metrics & 1u << SLOPE_METRIC_TRMS ? SLOPE_METRIC_TRMS : SLOPE_METRIC_RMS];
+	bool trms = config->metrics & 1u << SLOPE_METRIC_TRMS;
+	const struct slope_points *points = &record->points[trms ? SLOPE_METRIC_TRMS : SLOPE_METRIC_RMS];
 
 	*totals = (struct slope_totals){ .trms = points->residue };
 	for (size_t i = 0; i < points->count; i++) {
