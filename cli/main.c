@@ -82,7 +82,7 @@ static int no_such_verb(const char *word)
 	else if (near)
 		slope_say("no such verb or program: '%s'; did you mean 'slope %s'?", word, near);
 	else
-		slope_say("no such verb or program: '%s'; the verbs are %s", word, list);
+		slope_say("no such verb or program: '%s'; the verbs are %s ('slope --help' explains them)", word, list);
 	return is_kept_word(word) ? SLOPE_EXIT_WRONG : SLOPE_EXIT_NOT_FOUND;
 }
 

@@ -68,6 +68,10 @@ static enum slope_parsed unknown_long(const struct slope_usage *usage, const cha
 	const char *best = "help";
 
 	snprintf(typed, sizeof typed, "%.*s", (int)length, name);
+	if (!strcmp(typed, best)) {
+		slope_say("--%s takes no value", best);
+		return SLOPE_PARSED_WRONG;
+	}
 	for (const struct slope_option *o = usage->option; o->name; o++)
 		if (o->text && slope_word_distance(typed, o->name) < slope_word_distance(typed, best))
 			best = o->name;

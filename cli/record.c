@@ -226,13 +226,23 @@ static const char *shown(const char *path)
 	return inside ? path + length + 1 : path;
 }
 
+/* An empty profile has a reason, and now is the time to say it. */
+static const char *why_empty(const struct settings *s)
+{
+	if (s->toggle.count)
+		return "no function that fits --toggle was called (one that was inlined has no name of its own)";
+	if (s->only.count)
+		return "no function or module that ran fits --only";
+	return s->skip.count ? "everything that ran fits --skip" : "the program ran none, or had stopped the collecting";
+}
+
 static void say_closing(const struct slope_runfiles *files, const struct totals *totals, bool report_follows)
 {
 	const char *path = shown(files->found.text[0]);
 	bool by_default = !strcmp(path, SLOPE_DEFAULT_FILE);
 	size_t others = files->found.count - 1;
-	char *more = others ? slope_text(" and %zu more of its processes (%s%s)", others, shown(files->found.text[1]),
-					 others > 1 ? ", ..." : "") : slope_text("%s", "");
+	char *more = others ? slope_text(" and %zu more of its processes (%s%s; 'slope merge' adds them up)", others,
+					 shown(files->found.text[1]), others > 1 ? ", ..." : "") : slope_text("%s", "");
 	char *next = report_follows ? slope_text("%s", "") : slope_text("; see it with 'slope report%s%s'",
 									 by_default ? "" : " ", by_default ? "" : path);
 
@@ -276,7 +286,9 @@ static int finish(const struct settings *s, struct slope_runfiles *files, const 
 			  shown(files->found.text[0]));
 	if (!good)
 		return SLOPE_EXIT_FAILED;
-	if (!s->quiet)
+	if (!s->quiet && !totals.functions)
+		slope_say("no function is in %s: %s", shown(files->found.text[0]), why_empty(s));
+	else if (!s->quiet)
 		say_closing(files, &totals, profile != NULL);
 	if (profile)
 		*profile = slope_text("%s", files->found.text[0]);

@@ -11,6 +11,8 @@
 
 #include "cli/messages.h"
 
+#define LINES_REPEATED 12u       /* of what Valgrind says when it fails: the reason comes first */
+
 /* Valgrind takes % in a file name for an escape of its own. */
 static char *escaped(const char *path)
 {
@@ -57,11 +59,21 @@ static const char *without_mark(const char *line)
 	return end[0] == line[0] && end[1] == line[0] ? end + 2 + strspn(end + 2, " ") : line;
 }
 
+/* What Valgrind says at great length when it gives up, and what that means to a user. */
+static const char *in_short(const char *text)
+{
+	if (strstr(text, "Max number of threads is too low"))
+		return "the program has more threads at once than slope's Valgrind source can follow (1000)";
+	return NULL;
+}
+
 static void repeat_file(const char *path, bool all)
 {
 	FILE *file = fopen(path, "r");
+	const char *meaning = NULL;
+	struct slope_list told = { 0 };
+	size_t room = 0, left_out = 0;
 	char *line = NULL;
-	size_t room = 0;
 
 	while (file && getline(&line, &room, file) >= 0) {
 		const char *text = without_mark(line);
@@ -69,9 +81,20 @@ static void repeat_file(const char *path, bool all)
 		line[strcspn(line, "\n")] = '\0';
 		if (!strncmp(text, "slope: ", 7))
 			slope_say("%s", text + 7);
-		else if (all && *text)
-			slope_say("valgrind: %s", text);
+		else if (all && *text && told.count < LINES_REPEATED)
+			slope_list_add(&told, "%s", text);
+		else
+			left_out += all && *text;
+		if (all && !meaning)
+			meaning = in_short(text);
 	}
+	if (meaning)
+		slope_say("%s", meaning);
+	for (size_t i = 0; i < told.count && !meaning; i++)
+		slope_say("valgrind: %s", told.text[i]);
+	if (left_out && !meaning)
+		slope_say("valgrind: (%zu lines more)", left_out);
+	slope_list_fini(&told);
 	free(line);
 	if (file)
 		fclose(file);

@@ -19,7 +19,7 @@ struct slope_toollog {
 /* Makes the folder and adds Valgrind's option for it. False, with one line said, when that is not possible. */
 bool slope_toollog_open(struct slope_toollog *log, struct slope_list *options);
 
-/* Repeats the tool's own messages; with `all_of` not 0, everything that this process's Valgrind said. */
+/* Repeats the tool's own messages; with `all_of` not 0, also the first lines of what this process's Valgrind said. */
 void slope_toollog_repeat(const struct slope_toollog *log, pid_t all_of);
 
 /* Removes the folder. */

@@ -14,19 +14,6 @@ struct slope_report_options slope_report_defaults(const struct slope_profile *p)
 	};
 }
 
-bool slope_report_sort_parse(const char *word, enum slope_report_sort *sort)
-{
-	static const char *const words[] = { "total", "self", "calls", "name" };
-
-	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (!strcmp(word, words[i])) {
-			*sort = (enum slope_report_sort)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 double slope_report_share(uint64_t part, uint64_t whole)
 {
 	return part >= whole ? (part ? 1.0 : 0.0) : (double)part / (double)whole;
@@ -56,6 +43,28 @@ const char *slope_report_file(const struct slope_profile *p, const struct slope_
 const char *slope_report_metric_name(uint32_t metric)
 {
 	return metric == SLOPE_METRIC_RMS ? "rms" : "trms";
+}
+
+/* Made by a thread and running on it, a coroutine has the system's number of that thread. */
+static bool is_coroutine(const struct slope_profile *p, size_t at)
+{
+	const struct slope_profile_thread *t = &p->thread[at];
+	uint32_t back = t->id - t->parent;   /* threads of a process stand in the order of their ids */
+
+	if (!t->parent || t->parent >= t->id || back > at)
+		return false;
+	const struct slope_profile_thread *parent = &p->thread[at - back];
+
+	return parent->id == t->parent && parent->process == t->process && parent->os_id == t->os_id;
+}
+
+size_t slope_report_coroutines(const struct slope_profile *p)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < p->thread_count; i++)
+		count += is_coroutine(p, i);
+	return count;
 }
 
 static bool passes(const char *name, const char *filter)

@@ -54,4 +54,7 @@ const char *slope_report_file(const struct slope_profile *p, const struct slope_
 /* "trms" or "rms". */
 const char *slope_report_metric_name(uint32_t metric);
 
+/* How many of the profile's threads are coroutines: they have a stack, but are no threads to the system. */
+size_t slope_report_coroutines(const struct slope_profile *p);
+
 #endif

@@ -33,9 +33,6 @@ struct slope_report_options {
 /* The first unit, trms if the profile has it, SLOPE_REPORT_TOP rows by total cost, plain text of any width. */
 struct slope_report_options slope_report_defaults(const struct slope_profile *p);
 
-/* "total", "self", "calls" or "name"; false for anything else. */
-bool slope_report_sort_parse(const char *word, enum slope_report_sort *sort);
-
 /* The table of `slope report`. */
 bool slope_report_text(const struct slope_profile *p, const struct slope_report_options *o, FILE *out);
 

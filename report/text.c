@@ -90,17 +90,28 @@ static bool put_program(const struct slope_profile *p, const struct slope_report
 	return ok;
 }
 
+static void put_signal(int number, FILE *out)
+{
+	const char *name = sigabbrev_np(number);
+
+	fprintf(out, name ? "killed by signal %d (SIG%s), " : "killed by signal %d, ", number, name);
+}
+
 static void put_run(const struct slope_profile *p, const struct slope_report_options *o, FILE *out)
 {
+	size_t coroutines = slope_report_coroutines(p), threads = p->thread_count - coroutines;
+
 	put_label("run", o, out);
 	if (p->runs > 1)
 		fprintf(out, "%" PRIu64 " runs merged, ", p->runs);
 	else if (p->exit_signal)
-		fprintf(out, "killed by signal %" PRId64 ", ", p->exit_signal);
+		put_signal((int)p->exit_signal, out);
 	else if (p->exit_code >= 0)
 		fprintf(out, "exit status %" PRId64 ", ", p->exit_code);
-	fprintf(out, "%zu thread%s, source %s\n", p->thread_count, p->thread_count == 1 ? "" : "s",
-		p->source ? p->source : "unknown");
+	fprintf(out, "%zu thread%s, ", threads, threads == 1 ? "" : "s");
+	if (coroutines)
+		fprintf(out, "%zu coroutine%s, ", coroutines, coroutines == 1 ? "" : "s");
+	fprintf(out, "source %s\n", p->source ? p->source : "unknown");
 }
 
 static void put_measure(const struct slope_profile *p, const struct slope_report_rows *r,
@@ -307,9 +318,10 @@ static void put_foot(const struct slope_profile *p, const struct slope_report_ro
 	put_folded(p, r, shown, out);
 	put_nameless(p, r, out);
 	fputs(slope_style_on(SLOPE_STYLE_DIM, o->color), out);
-	fputs("total: callees included; self: not. n: input sizes; points: how many sizes.\n", out);
+	fputs("cost, total: with callees; self: without. n: input sizes; points: how many.\n", out);
 	if (r->thread)
-		fputs("thread: part of the input that other threads have written.\n", out);
+		fprintf(out, "thread: part of the input that other threads%s have written.\n",
+			slope_report_coroutines(p) ? " or coroutines" : "");
 	if (r->external)
 		fputs("extern: part of the input that came from outside (files, network, devices).\n", out);
 	fputs("One function: slope report --filter=NAME; all points: slope export --format=csv", out);
@@ -332,7 +344,8 @@ bool slope_report_text(const struct slope_profile *p, const struct slope_report_
 		ok &= put_rows(p, &r, o, out);
 		put_foot(p, &r, o, out);
 	} else if (o->filter && o->filter[0]) {
-		fprintf(out, "No function matches '%s'. Without * or ? a filter may stand anywhere in the name.\n", o->filter);
+		fprintf(out, "No function matches '%s'. Without * or ? a filter may stand anywhere in the name;\n"
+			     "a function that the compiler inlined is part of its callers.\n", o->filter);
 	} else {
 		fputs("No function was recorded: the program ran none, or --toggle, --only and --skip left none.\n", out);
 	}

@@ -42,6 +42,10 @@ class Modules:
     def __init__(self, modules):
         self._modules = [Module(m["path"], m["start"]) for m in modules if os.path.exists(m["path"])]
 
+    def has(self, start):
+        """Is there a module whose name begins so?"""
+        return any(m.name.startswith(start) for m in self._modules)
+
     def place(self, address):
         """(module's file name, offset, section) of a run-time address; Nones where it is in none."""
         for module in self._modules:

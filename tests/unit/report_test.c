@@ -127,21 +127,23 @@ static void test_sorting(void **state)
 {
 	(void)state;
 	static const struct {
-		const char *word;
+		enum slope_report_sort sort;
 		uint32_t first;
-	} cases[] = { { "total", FN_MAIN }, { "self", FN_LOWER }, { "calls", FN_COPY }, { "name", FN_COPY } };
+	} cases[] = {
+		{ SLOPE_SORT_TOTAL, FN_MAIN }, { SLOPE_SORT_SELF, FN_LOWER },
+		{ SLOPE_SORT_CALLS, FN_COPY }, { SLOPE_SORT_NAME, FN_COPY },
+	};
 	struct slope_profile *p = sample_profile();
 	struct slope_report_options o = slope_report_defaults(p);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct slope_report_rows r;
 
-		assert_true(slope_report_sort_parse(cases[i].word, &o.sort));
+		o.sort = cases[i].sort;
 		assert_true(slope_report_rows_init(&r, p, &o));
 		assert_int_equal(r.row[0].function, cases[i].first);
 		slope_report_rows_fini(&r);
 	}
-	assert_false(slope_report_sort_parse("growth", &o.sort));
 }
 
 static void test_filter(void **state)
@@ -215,7 +217,7 @@ static void test_text_at_80_columns(void **state)
 		"  35  3.5%  3.5%     2  2..3      2      0      0 walk               wf.c:30\n"
 		"\n"
 		"~ above 1000 sizes: near ones share a point (record --max-points=N for more).\n"
-		"total: callees included; self: not. n: input sizes; points: how many sizes.\n"
+		"cost, total: with callees; self: without. n: input sizes; points: how many.\n"
 		"thread: part of the input that other threads have written.\n"
 		"extern: part of the input that came from outside (files, network, devices).\n"
 		"One function: slope report --filter=NAME; all points: slope export --format=csv\n");
@@ -266,10 +268,30 @@ static void test_text_of_an_empty_cut_profile(void **state)
 	p->exit_signal = 9;
 	char *text = text_of(p, &o);
 
-	expect_contains(text, "killed by signal 9");
+	expect_contains(text, "killed by signal 9 (SIGKILL), 2 threads, source");
 	expect_contains(text, "has no end mark");
 	expect_contains(text, "No function was recorded");
 	free(text);
+}
+
+static void test_coroutines_are_no_threads(void **state)
+{
+	(void)state;
+	struct slope_profile *p = sample_profile();
+	struct slope_report_options o = slope_report_defaults(p);
+
+	assert_int_equal(slope_report_coroutines(p), 0);
+	p->thread[1].os_id = p->thread[0].os_id;
+	assert_int_equal(slope_report_coroutines(p), 1);
+	char *text = text_of(p, &o);
+
+	expect_contains(text, "1 thread, 1 coroutine, source");
+	expect_contains(text, "other threads or coroutines have written");
+	free(text);
+	p->thread[1].process++;          /* of another run */
+	assert_int_equal(slope_report_coroutines(p), 0);
+	p->thread[1].process--;
+	p->thread[1].os_id++;
 }
 
 static void test_columns_without_data_are_left_out(void **state)
@@ -488,6 +510,7 @@ int main(void)
 		cmocka_unit_test(test_text_says_what_is_not_shown),
 		cmocka_unit_test(test_text_of_another_unit),
 		cmocka_unit_test(test_text_of_an_empty_cut_profile),
+		cmocka_unit_test(test_coroutines_are_no_threads),
 		cmocka_unit_test(test_columns_without_data_are_left_out),
 		cmocka_unit_test(test_code_without_symbols_is_named),
 		cmocka_unit_test(test_report_json_is_read_by_others),

@@ -134,23 +134,6 @@ static void functions_are_found_by_place(void **state)
 	close_world(&w);
 }
 
-static void modules_are_known_again(void **state)
-{
-	struct slope_module a = { .path = "/a", .build_id = { 1, 2 }, .build_id_bytes = 2 }, b = a, c = a;
-	struct world w;
-
-	(void)state;
-	open_world(&w, &usual);
-	b.path = "/b";
-	c.build_id[1] = 3;
-	assert_int_equal(slope_session_module(&w.session, &a), 1);
-	assert_int_equal(slope_session_module(&w.session, &b), 2);
-	assert_int_equal(slope_session_module(&w.session, &c), 3);
-	assert_int_equal(slope_session_module(&w.session, &a), 1);
-	assert_string_equal(w.session.module[2].path, "/b");
-	close_world(&w);
-}
-
 static void renumbering_comes_before_the_limit(void **state)
 {
 	struct slope_config config = usual;
@@ -310,7 +293,6 @@ int main(void)
 		cmocka_unit_test(costs_are_own_and_with_callees),
 		cmocka_unit_test(unwinding_goes_by_stack_pointer),
 		cmocka_unit_test(functions_are_found_by_place),
-		cmocka_unit_test(modules_are_known_again),
 		cmocka_unit_test(renumbering_comes_before_the_limit),
 		cmocka_unit_test(a_deep_stack_outgrows_any_limit),
 		cmocka_unit_test(a_restart_counts_from_now_on),
