@@ -24,7 +24,7 @@ SLOPE_INLINE void slope_frames_stamp(struct slope_thread *t, uint32_t flags)
 {
 	if (SLOPE_UNLIKELY(flags & SLOPE_FRAME_FOLDED && t->depth))
 		return;
-	if (SLOPE_UNLIKELY(t->clock + SLOPE_STAMP_STEP >= t->session->config.stamp_limit && t->clock >= 4 * t->depth + 16))
+	if (SLOPE_UNLIKELY(t->clock + SLOPE_STAMP_STEP >= t->stamp_limit && t->clock >= 4 * t->depth + 16))
 		slope_thread_renumber(t);
 	t->clock = t->depth ? t->clock + SLOPE_STAMP_STEP : SLOPE_STAMP_FIRST;
 	t->top_stamp = t->clock;
@@ -67,16 +67,20 @@ SLOPE_INLINE void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_
 		t->max_depth = t->depth;
 }
 
-SLOPE_INLINE void slope_frames_count_edge(struct slope_thread *t, struct slope_record *r, const uint64_t *cost, uint32_t units)
+SLOPE_INLINE void slope_frames_count_edge(struct slope_thread *t, struct slope_record *r, const uint64_t *cost,
+					  uint32_t units)
 {
 	const struct slope_frame *caller = t->top;
-	struct slope_edge *e = r->edge;
+	struct slope_edge *e = r->edge[0];
 
 	while (SLOPE_UNLIKELY(caller->flags & SLOPE_FRAME_FOLDED))
 		caller--;                /* the root is never folded */
-	if (SLOPE_UNLIKELY(!e || e->caller != caller->fn) && !(e = slope_frames_edge(t, r, caller->fn))) {
-		t->session->lost[SLOPE_LOST_EDGES]++;
-		return;
+	if (!e || e->caller != caller->fn) {
+		e = r->edge[1];
+		if (SLOPE_UNLIKELY(!e || e->caller != caller->fn) && !(e = slope_frames_edge(t, r, caller->fn))) {
+			t->session->lost[SLOPE_LOST_EDGES]++;
+			return;
+		}
 	}
 	e->calls++;
 	if (SLOPE_LIKELY(!r->active))
@@ -85,9 +89,10 @@ SLOPE_INLINE void slope_frames_count_edge(struct slope_thread *t, struct slope_r
 }
 
 /* A finished activation goes into its function's tables. */
-SLOPE_INLINE void slope_frames_collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *cost, uint32_t units)
+SLOPE_INLINE void slope_frames_collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *cost,
+				       uint32_t units)
 {
-	uint32_t metrics = t->session->config.metrics;
+	uint32_t metrics = t->metrics;
 	struct slope_record *r = f->record;
 	uint64_t rms = (uint64_t)f->rms, trms = (uint64_t)(f->rms + f->extra);
 	struct slope_sample sample = { .n = trms, .rms = rms, .thread = f->thread, .external = f->external, .cost = cost };

@@ -32,9 +32,10 @@ uint64_t slope_points_edge(uint64_t n, uint32_t bits)
 	return top <= bits ? n : n >> (top - bits) << (top - bits);
 }
 
+/* Sizes are small numbers, often neighbours: one multiplication spreads them well enough. */
 static size_t find_slot(const struct slope_points *points, uint64_t n)
 {
-	size_t i = slope_mix64(n) & (points->slots - 1);
+	size_t i = (n * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (points->slots - 1);
 
 	while (points->slot[i] && slope_points_row(points, points->slot[i] - 1)->n != n)
 		i = (i + 1) & (points->slots - 1);

@@ -86,6 +86,8 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 	}
 	s->thread = threads;
 	t->session = s;
+	t->metrics = s->config.metrics;
+	t->stamp_limit = s->config.stamp_limit;
 	t->id = (uint32_t)s->thread_count;
 	t->parent = parent;
 	t->os_id = os_id;
@@ -193,7 +195,8 @@ struct slope_edge *slope_frames_edge(struct slope_thread *t, struct slope_record
 		r->edges = e;
 		*place = (uint64_t)(uintptr_t)e;
 	}
-	return r->edge = (struct slope_edge *)(uintptr_t)*place;
+	r->edge[1] = r->edge[0];
+	return r->edge[0] = (struct slope_edge *)(uintptr_t)*place;
 }
 
 void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)

@@ -30,7 +30,8 @@ struct slope_record {
 	uint32_t active;             /* activations on the stack now */
 	uint64_t self[SLOPE_UNITS_MAX];
 	uint64_t nested[SLOPE_UNITS_MAX];  /* inclusive, of activations inside another one of the same function */
-	struct slope_edge *edges, *edge;   /* all of them; the one used last */
+	struct slope_edge *edges;    /* all of them */
+	struct slope_edge *edge[2];  /* the one used last, and the one before */
 	struct slope_points points[SLOPE_METRICS];
 };
 
@@ -61,6 +62,7 @@ struct slope_frame {
 
 struct slope_thread {
 	struct slope_session *session;
+	uint32_t metrics, stamp_limit;   /* the session's, within reach */
 	uint32_t id;                 /* 1 is the first thread; never reused */
 	uint32_t parent;             /* id of the creator, 0 if none */
 	uint64_t os_id;              /* what the system calls it */
