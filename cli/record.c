@@ -23,6 +23,7 @@
 
 #define STACK_DEFAULT_BYTES (8u << 20)
 #define STACK_MAX_BYTES (UINT64_C(4) << 30)
+#define MAX_THREADS_DEFAULT 1000
 
 static const char *const source_name[] = { "valgrind", "translator", "sampler" };
 static const char *const input_name[] = { "trms", "rms", "both" };
@@ -31,13 +32,14 @@ static const char *const access_name[] = { "inline", "call" };
 struct settings {
 	const char *output, *cost;
 	unsigned source, input, fair_sched, access;
-	uint64_t cell, max_points, stamp_limit;
+	uint64_t cell, max_points, max_threads, stamp_limit;
 	struct slope_list toggle, only, skip;
 	bool no_symbols, quiet;
 };
 
 static const struct settings defaults = {
 	.output = SLOPE_DEFAULT_FILE, .cost = "ir", .cell = 4, .max_points = SLOPE_POINTS_MAX_DEFAULT,
+	.max_threads = MAX_THREADS_DEFAULT,
 };
 
 static enum slope_parsed parse(struct settings *s, const char *command, int *argc, char **argv)
@@ -63,6 +65,8 @@ static enum slope_parsed parse(struct settings *s, const char *command, int *arg
 		  "sizes kept apart per function before they are folded into bins (100000)", 16, UINT32_MAX },
 		{ "fair-sched", 0, SLOPE_OPTION_CHOICE, &s->fair_sched, "yes|no",
 		  "let threads take turns in order", 0, 0 },
+		{ "max-threads", 0, SLOPE_OPTION_NUMBER, &s->max_threads, "N",
+		  "threads that may exist at one time; each takes some memory in advance (1000)", 2, 1000000 },
 		{ "no-symbols", 0, SLOPE_OPTION_FLAG, &s->no_symbols, NULL,
 		  "leave names, files and lines for the report to find", 0, 0 },
 		{ "quiet", 'q', SLOPE_OPTION_FLAG, &s->quiet, NULL, "no closing line", 0, 0 },
@@ -145,7 +149,7 @@ static void tool_options(struct slope_list *options, const struct settings *s, c
 	slope_list_add(options, "--fair-sched=%s", s->fair_sched ? "no" : "yes");
 	slope_list_add(options, "--trace-children=yes");
 	slope_list_add(options, "--vgdb=no");
-	slope_list_add(options, "--max-threads=1000");
+	slope_list_add(options, "--max-threads=%llu", (unsigned long long)s->max_threads);
 	add_stack_size(options);
 	slope_list_add(options, "--slope-out=%s", path);
 	slope_list_add(options, "--cell=%llu", (unsigned long long)s->cell);

@@ -63,7 +63,7 @@ static const char *without_mark(const char *line)
 static const char *in_short(const char *text)
 {
 	if (strstr(text, "Max number of threads is too low"))
-		return "the program has more threads at once than slope's Valgrind source can follow (1000)";
+		return "the program has more threads at once than planned for; give --max-threads=N";
 	return NULL;
 }
 

@@ -7,7 +7,7 @@ _slope_options() {
 	case $1 in
 	record)
 		echo '-o --output= --source= --cost= --input= --cell= --toggle= --only= --skip= --max-points='
-		echo '--fair-sched= --no-symbols -q --quiet'
+		echo '--fair-sched= --max-threads= --no-symbols -q --quiet'
 		;;
 	report) echo '-j --json -n --top= -s --sort= -u --unit= -i --input= -f --filter= --color=' ;;
 	export) echo '-f --format= -o --output=' ;;
@@ -40,7 +40,7 @@ _slope_program_at() {
 	for (( ; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-o | =) ((i++)) ;;
-		--output | --source | --cost | --input | --cell | --toggle | --only | --skip | --max-points | --fair-sched)
+		--output | --source | --cost | --input | --cell | --toggle | --only | --skip | --max-points | --fair-sched | --max-threads)
 			[ "${COMP_WORDS[i + 1]}" = = ] || ((i++))
 			;;
 		--) echo $((i + 1)) && return ;;

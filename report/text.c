@@ -103,7 +103,7 @@ static void put_run(const struct slope_profile *p, const struct slope_report_opt
 
 	put_label("run", o, out);
 	if (p->runs > 1)
-		fprintf(out, "%" PRIu64 " runs merged, ", p->runs);
+		fprintf(out, "%" PRIu64 " profiles merged, ", p->runs);
 	else if (p->exit_signal)
 		put_signal((int)p->exit_signal, out);
 	else if (p->exit_code >= 0)

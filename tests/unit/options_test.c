@@ -2,9 +2,9 @@
 /* The option parser: every form that it takes, and that wrong ones change nothing but say so. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
