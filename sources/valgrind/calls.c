@@ -22,46 +22,76 @@
 
 #define TAIL_RUN_MAX 256u
 
-/*
- * The costs of now, where the core can read them. In the usual case (one unit,
- * no toggles) that is the counter itself.
- */
-static inline const uint64_t *costs(struct fiber *f, struct slots *slots)
+/* ---- the usual case: one cost unit, collecting, no stack switch just behind us (tool.usual) ---- */
+
+static inline const uint64_t *counter_of(const struct slots *slots)
 {
-	if (LIKELY(tool.plain && f->core->collecting))
-		return (const uint64_t *)&slots->counter;
+	return (const uint64_t *)&slots->counter;
+}
+
+static inline void fill_slots(const struct slope_thread *core, struct slots *slots)
+{
+	ULong stamps = (ULong)core->top_stamp << 32 | core->top_stamp;
+
+	slots->top_stamps = stamps;
+	slots->own_stamps = stamps | (ULong)SLOPE_STAMP_OWN << 32 | SLOPE_STAMP_OWN;
+	slots->top_fn = core->top->fn;
+	slots->top_sp = core->top->sp;
+}
+
+/* ---- any case ---- */
+
+static const uint64_t *costs(struct fiber *f, struct slots *slots)
+{
+	if (tool.plain && f->core->collecting)
+		return counter_of(slots);
 	tool_take_costs(f, slots);
 	return f->cost;
 }
 
-static inline void enter(struct fiber *f, UInt fn, Addr sp, UInt flags, const uint64_t *cost)
+static void enter(struct fiber *f, UInt fn, Addr sp, UInt flags, const uint64_t *cost)
 {
 	if (UNLIKELY(fn >= TOOL_FN_STUB))
 		tool.session.lost[SLOPE_LOST_FUNCTIONS]++;
-	else if (LIKELY(tool.plain))
-		slope_frames_push(f->core, fn, sp, flags, cost, 1);
 	else
 		slope_thread_enter(f->core, fn, sp, flags, cost);
 }
 
-static inline Addr top_sp(const struct fiber *f)
+static Addr top_sp(const struct fiber *f)
 {
 	return f->core->top->sp;
 }
 
-VG_REGPARM(3) void tool_call(void *guest_state, UWord fn, Addr sp)
+static void settled(struct fiber *f)
 {
-	struct fiber *f = tool.fiber;
-	struct slots *slots = slots_of(guest_state);
-	const uint64_t *cost = costs(f, slots);
-
 	f->jumping = False;
 	f->landing = 0;
-	/* Frames at or below were left without a return that we saw. */
-	if (UNLIKELY(slots->top_sp <= sp))
-		slope_thread_unwind(f->core, sp, cost);
+	tool.usual = tool.plain && f->core->collecting;
+}
+
+static void call_unusual(struct slots *slots, UWord fn, Addr sp)
+{
+	struct fiber *f = tool.fiber;
+	const uint64_t *cost = costs(f, slots);
+
+	settled(f);
+	slope_thread_unwind(f->core, sp, cost);
 	enter(f, (UInt)fn, sp, 0, cost);
 	tool_fill_slots(f, slots);
+}
+
+VG_REGPARM(3) void tool_call(void *guest_state, UWord fn, Addr sp)
+{
+	struct slots *slots = slots_of(guest_state);
+	struct slope_thread *core = tool.core;
+
+	/* Frames at or below sp were left without a return that we saw. */
+	if (UNLIKELY(!tool.usual || slots->top_sp <= sp || fn >= TOOL_FN_STUB)) {
+		call_unusual(slots, fn, sp);
+		return;
+	}
+	slope_frames_push(core, (UInt)fn, sp, 0, counter_of(slots), 1);
+	fill_slots(core, slots);
 }
 
 VG_REGPARM(3) void tool_call_address(void *guest_state, Addr target, Addr sp)
@@ -89,7 +119,7 @@ VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp)
 	const uint64_t *cost = costs(f, slots);
 	Bool landing = f->landing != 0;
 
-	f->landing = 0;
+	settled(f);
 	if (top_sp(f) < sp)
 		slope_thread_unwind(f->core, sp - 1, cost);
 	/* Another coroutine begins on the stack of one that was never finished. */
@@ -129,25 +159,33 @@ VG_REGPARM(3) void tool_jump_from_stub(void *guest_state, Addr target, Addr sp)
 		tool_jump(guest_state, fn, sp);
 }
 
-VG_REGPARM(2) void tool_return(void *guest_state, Addr sp)
+static void return_unusual(struct slots *slots, Addr sp)
 {
 	struct fiber *f = tool.fiber;
-	struct slots *slots = slots_of(guest_state);
-	const struct slope_frame *top = f->core->top;
 
 	f->jumping = False;
-	if (UNLIKELY(f->landing) && --f->landing == 0)
-		tool_fill_slots(f, slots);
-	if (UNLIKELY(top->sp > sp))
-		return;                  /* a return used as a jump */
-	const uint64_t *cost = costs(f, slots);
+	if (f->landing)
+		f->landing--;
+	if (!f->landing)
+		settled(f);
+	if (top_sp(f) <= sp)             /* otherwise it is a return used as a jump */
+		slope_thread_unwind(f->core, sp, costs(f, slots));
+	tool_fill_slots(f, slots);
+}
+
+VG_REGPARM(2) void tool_return(void *guest_state, Addr sp)
+{
+	struct slots *slots = slots_of(guest_state);
+	struct slope_thread *core = tool.core;
+	const struct slope_frame *top = core->top;
 
 	/* One frame and no more, as nearly always? */
-	if (LIKELY(tool.plain && top->sp == sp && top[-1].sp > sp && !(top->flags & SLOPE_FRAME_BASE)))
-		slope_frames_pop(f->core, cost, 1);
-	else
-		slope_thread_unwind(f->core, sp, cost);
-	tool_fill_slots(f, slots);
+	if (UNLIKELY(!tool.usual || slots->top_sp != sp || top[-1].sp <= sp || top->flags & SLOPE_FRAME_BASE)) {
+		return_unusual(slots, sp);
+		return;
+	}
+	slope_frames_pop(core, counter_of(slots), 1);
+	fill_slots(core, slots);
 }
 
 void tool_before_signal(ThreadId tid, Int signal, Bool alt_stack)

@@ -187,17 +187,17 @@ void tool_leave_inlined(void)
 
 VG_REGPARM(2) void tool_read(Addr a, UWord bytes)
 {
-	slope_thread_read(tool.fiber->core, a, bytes);
+	slope_thread_read(tool.core, a, bytes);
 }
 
 VG_REGPARM(2) void tool_write(Addr a, UWord bytes)
 {
-	slope_thread_write(tool.fiber->core, a, bytes);
+	slope_thread_write(tool.core, a, bytes);
 }
 
 VG_REGPARM(1) void tool_read_8(Addr a)
 {
-	struct slope_thread *core = tool.fiber->core;
+	struct slope_thread *core = tool.core;
 
 	if (LIKELY((a & 3) == 0 && core->shadow.window))
 		slope_thread_read_pair(core, a >> 2, core->shadow.window + (a >> 2));
@@ -207,7 +207,7 @@ VG_REGPARM(1) void tool_read_8(Addr a)
 
 VG_REGPARM(1) void tool_read_1(Addr a)
 {
-	struct slope_thread *core = tool.fiber->core;
+	struct slope_thread *core = tool.core;
 
 	if (LIKELY(core->shadow.window != NULL))
 		slope_thread_read_words(core, a >> 2, core->shadow.window + (a >> 2), 1);
@@ -220,7 +220,7 @@ VG_REGPARM(1) void tool_read_4(Addr a)
 	if (LIKELY((a & 3) == 0))
 		tool_read_1(a);
 	else
-		slope_thread_read(tool.fiber->core, a, 4);
+		slope_thread_read(tool.core, a, 4);
 }
 
 static inline void read_one(struct slope_thread *core, Addr a, UWord bytes)
@@ -237,7 +237,7 @@ static inline void read_one(struct slope_thread *core, Addr a, UWord bytes)
 
 void tool_read_group(UWord sizes, Addr a0, Addr a1, Addr a2, Addr a3, Addr a4)
 {
-	struct slope_thread *core = tool.fiber->core;
+	struct slope_thread *core = tool.core;
 
 	read_one(core, a0, sizes & 0xff);
 	if (!(sizes >>= 8))

@@ -49,7 +49,22 @@ void tool_fill_slots(const struct fiber *f, struct slots *slots)
 	slots->own_stamps = slots->top_stamps | (ULong)SLOPE_STAMP_OWN << 32 | SLOPE_STAMP_OWN;
 	/* Just switched to: even the topmost function's entry is worth a look (calls.c). */
 	slots->top_fn = f->landing ? SLOPE_FN_NONE : top->fn;
-	slots->top_sp = f->core->depth > 1 ? top->sp : f->base;
+	slots->top_sp = top->sp;
+}
+
+/* Below everything on it: the root's frame. */
+static void set_base(struct fiber *f, Addr base)
+{
+	f->base = base;
+	f->core->frame[0].sp = base;
+}
+
+/* From now on its code runs. */
+static void run_fiber(struct fiber *f)
+{
+	tool.fiber = f;
+	tool.core = f ? f->core : NULL;
+	tool.usual = f && tool.plain && f->core->collecting && !f->jumping && !f->landing;
 }
 
 static struct fiber *fiber_new(struct tool_thread *t, UInt parent, Addr base)
@@ -62,7 +77,7 @@ static struct fiber *fiber_new(struct tool_thread *t, UInt parent, Addr base)
 		VG_(free)(f);
 		return NULL;
 	}
-	f->base = base;
+	set_base(f, base);
 	if (tool.inlined && !tool_window_new(f))
 		tool_leave_inlined();
 	if (tool.session.shared && tool.trms && !tool.check_writes) {
@@ -95,7 +110,6 @@ static void switch_to(struct tool_thread *t, struct fiber *f, Addr old_sp)
 		t->fiber->parked_sp = old_sp;
 	f->parked_sp = 0;
 	t->fiber = f;
-	tool.fiber = f;
 }
 
 /* The fiber that was left at this stack pointer, or a little below it. */
@@ -166,7 +180,7 @@ static struct fiber *new_stack(struct tool_thread *t, Addr sp)
 		if (f != t->fiber && f->next && f->base >= sp && f->base - sp < 2 * BASE_REACH) {
 			/* One fiber for all that run there in turn: programs make millions of coroutines. */
 			slope_thread_cut(f->core, 1, f->cost);
-			f->base = sp + BASE_REACH;
+			set_base(f, sp + BASE_REACH);
 			f->signal_depth_count = 0;
 			return f;
 		}
@@ -197,6 +211,7 @@ VG_REGPARM(3) void tool_stack_moved(void *guest_state, Addr sp, Addr old_sp)
 		switch_to(t, next, old_sp);
 	}
 	t->fiber->jumping = True;
+	run_fiber(t->fiber);
 	slots->counter = tool.units == 1 ? t->fiber->cost[0] : 0;
 	slots->window_8th = tool_window_of(t->fiber) / 8;
 	tool_fill_slots(t->fiber, slots);
@@ -221,7 +236,7 @@ void tool_thread_began(ThreadId tid)
 	if (!f)
 		return;
 	f->core->os_id = (ULong)VG_(gettid)();
-	f->base = VG_(get_SP)(tid) + BASE_REACH;
+	set_base(f, VG_(get_SP)(tid) + BASE_REACH);
 	/* Nobody calls the first function of a process. */
 	if (!f->core->parent)
 		tool_begin_process(tid);
@@ -255,7 +270,7 @@ void tool_thread_exits(ThreadId tid)
 		fiber_end(t, t->fibers);
 	t->fiber = NULL;
 	if (tool.running)
-		tool.fiber = NULL;
+		run_fiber(NULL);
 }
 
 void tool_code_starts(ThreadId tid, ULong blocks)
@@ -267,7 +282,7 @@ void tool_code_starts(ThreadId tid, ULong blocks)
 		tool_thread_created(VG_INVALID_THREADID, tid);
 	if (!t->fiber)
 		return;
-	tool.fiber = t->fiber;
+	run_fiber(t->fiber);
 	if (t->handler_due)
 		tool_begin_handler(tid);
 	slots.counter = tool.units == 1 ? t->fiber->cost[0] : 0;

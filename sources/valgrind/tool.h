@@ -92,6 +92,7 @@ struct tool {
 	Bool count_ir, count_bb;
 	Bool ir_first;               /* the order of two units */
 	Bool plain;                  /* one unit, no toggles: the counter is the cost */
+	Bool usual;                  /* plain, the running fiber collects and has not just been switched to */
 	Bool trms;
 	Bool retranslate_due;        /* one of the two below has changed */
 	Bool inlined;                /* translated code holds the checks itself */
@@ -99,6 +100,7 @@ struct tool {
 
 	struct tool_thread *thread;  /* by Valgrind's thread id */
 	struct fiber *fiber;         /* the one whose code runs */
+	struct slope_thread *core;   /* its core */
 	UInt slots_offset;           /* in the guest state */
 	UInt exec_count;             /* images that this process has left by exec */
 	Int exit_code;               /* -1 until the program names one */
