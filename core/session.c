@@ -115,6 +115,13 @@ uint32_t slope_session_function(struct slope_session *s, uint32_t module, uint64
 	return (uint32_t)*id;
 }
 
+void slope_session_collect(struct slope_session *s, bool on)
+{
+	s->stopped = !on;
+	for (size_t i = 1; i < s->thread_count; i++)
+		slope_thread_collect(s->thread[i], on);
+}
+
 void slope_session_kernel_write(struct slope_session *s, uint64_t address, uint64_t bytes)
 {
 	if (!bytes || !(s->config.metrics & 1u << SLOPE_METRIC_TRMS))

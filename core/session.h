@@ -84,6 +84,7 @@ struct slope_session {
 	struct slope_thread **thread;   /* by id; [0] is unused, ended ones stay for their tables */
 	size_t thread_count, thread_capacity;
 	bool shared;                    /* a second thread has existed */
+	bool stopped;                   /* collecting is off in all threads, new ones included */
 
 	struct slope_sharing sharing;
 	struct slope_range *file_range; /* sorted, disjoint */
@@ -115,6 +116,12 @@ uint32_t slope_session_module(struct slope_session *s, const struct slope_module
  * count on first use. SLOPE_FN_NONE when memory runs out. O(1).
  */
 uint32_t slope_session_function(struct slope_session *s, uint32_t module, uint64_t offset, uint32_t flags, const char *name);
+
+/*
+ * Switches collecting for all threads. Activations that begin while it is off
+ * are folded into their callers; a source lets the costs stand still meanwhile.
+ */
+void slope_session_collect(struct slope_session *s, bool on);
 
 /* The kernel has put new data into memory. O(cells). */
 void slope_session_kernel_write(struct slope_session *s, uint64_t address, uint64_t bytes);

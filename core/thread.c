@@ -91,7 +91,7 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 	t->id = (uint32_t)s->thread_count;
 	t->parent = parent;
 	t->os_id = os_id;
-	t->collecting = true;
+	t->collecting = !s->stopped;
 	slope_map_init(&t->edge_by_ends, &s->arena);
 	slope_shadow_init(&t->shadow, s->host);
 	slope_thread_enter(t, SLOPE_FN_ROOT, UINT64_MAX, SLOPE_FRAME_BASE, cost);

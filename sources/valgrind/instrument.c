@@ -18,31 +18,16 @@
  * the stack pointer are taken to be aligned as their offset is.
  */
 #include "sources/valgrind/tool.h"
-#include "libvex_guest_amd64.h"
+#include "sources/valgrind/origins.h"
 
 #define GROUP_MAX 5
-#define SEEN_MAX 24
 #define STALE_MASKS 0xC0000000C0000000ull
 #define OWN_MASKS 0x0000000100000001ull
-#define RSP_OFFSET offsetof(VexGuestAMD64State, guest_RSP)
 #define SLOT(field) ((Int)(tool.slots_offset + offsetof(struct slots, field)))
-
-/* Where an address comes from, as far as the block shows: base + offset. */
-struct origin {
-	IRTemp base;                 /* IRTemp_INVALID: the offset is the address */
-	Long offset;
-	enum { UNRELATED, SP_PLUS_OFFSET, SP_DERIVED } sp;
-};
-
-struct access {
-	struct origin origin;
-	Int bytes;
-};
 
 struct block {
 	IRSB *out;
 	struct origin *origin;       /* of each temporary; base is itself when nothing is known */
-	Int temps;
 	IRExpr *window_8th, *top_stamps, *own_stamps;   /* fetched on first use */
 
 	IRExpr *stale;               /* of the open group: bits of STALE_MASKS say "call" */
@@ -50,10 +35,8 @@ struct block {
 	ULong sizes;
 	Int group;
 
-	struct access seen[SEEN_MAX];    /* cells that are up to date for the rest of the block */
-	Int seen_count, seen_next;
-	struct access own[SEEN_MAX];     /* cells stored to in this block */
-	Int own_count, own_next;
+	struct places seen;          /* cells that are up to date for the rest of the block */
+	struct places own;           /* cells stored to in this block */
 
 	Addr address_of_block;
 	Int instructions;            /* since the counter was last brought up to date */
@@ -127,63 +110,10 @@ static void bring_counter_up_to_date(struct block *b)
 	addStmtToIRSB(b->out, IRStmt_Put(SLOT(counter), binop(b, Iop_Add64, counter, u64(add))));
 }
 
-/* ---- where addresses come from ---- */
-
-static struct origin origin_of(const struct block *b, const IRExpr *atom)
-{
-	if (atom->tag == Iex_Const)
-		return (struct origin){ IRTemp_INVALID, (Long)atom->Iex.Const.con->Ico.U64, UNRELATED };
-	return b->origin[atom->Iex.RdTmp.tmp];
-}
-
-static void note_origin(struct block *b, IRTemp t, const IRExpr *e)
-{
-	struct origin *o = &b->origin[t];
-
-	if (e->tag == Iex_Get && e->Iex.Get.offset == RSP_OFFSET && e->Iex.Get.ty == Ity_I64) {
-		o->sp = SP_PLUS_OFFSET;
-	} else if (e->tag == Iex_RdTmp) {
-		*o = b->origin[e->Iex.RdTmp.tmp];
-	} else if (e->tag == Iex_Binop && (e->Iex.Binop.op == Iop_Add64 || e->Iex.Binop.op == Iop_Sub64)) {
-		const IRExpr *x = e->Iex.Binop.arg1, *y = e->Iex.Binop.arg2;
-
-		if (x->tag == Iex_RdTmp && y->tag == Iex_Const) {
-			Long c = (Long)y->Iex.Const.con->Ico.U64;
-
-			*o = b->origin[x->Iex.RdTmp.tmp];
-			o->offset += e->Iex.Binop.op == Iop_Add64 ? c : -c;
-		} else if (x->tag == Iex_RdTmp) {
-			o->sp = b->origin[x->Iex.RdTmp.tmp].sp ? SP_DERIVED : UNRELATED;
-		}
-	} else if (e->tag == Iex_Binop && e->Iex.Binop.op == Iop_And64 && e->Iex.Binop.arg1->tag == Iex_RdTmp) {
-		o->sp = b->origin[e->Iex.Binop.arg1->Iex.RdTmp.tmp].sp ? SP_DERIVED : UNRELATED;
-	}
-}
-
-static Bool same_place(const struct access *a, const struct origin *o, Int bytes)
-{
-	return a->origin.base == o->base && a->origin.offset <= o->offset && o->offset + bytes <= a->origin.offset + a->bytes;
-}
-
-static Bool known(const struct access *list, Int count, const struct origin *o, Int bytes)
-{
-	for (Int i = 0; i < count; i++)
-		if (same_place(&list[i], o, bytes))
-			return True;
-	return False;
-}
-
-static void remember(struct access *list, Int *count, Int *next, const struct origin *o, Int bytes)
-{
-	list[*next] = (struct access){ *o, bytes };
-	*next = (*next + 1) % SEEN_MAX;
-	if (*count < SEEN_MAX)
-		(*count)++;
-}
-
 static void forget_places(struct block *b)
 {
-	b->seen_count = b->seen_next = b->own_count = b->own_next = 0;
+	places_empty(&b->seen);
+	places_empty(&b->own);
 	b->window_8th = b->top_stamps = b->own_stamps = NULL;
 }
 
@@ -327,11 +257,11 @@ static void add_stale(struct block *b, IRExpr *bits)
 
 static void on_read(struct block *b, IRExpr *address, Int bytes)
 {
-	struct origin o = origin_of(b, address);
+	struct origin o = origin_of(b->origin, address);
 
-	if (known(b->seen, b->seen_count, &o, bytes))
+	if (places_have(&b->seen, &o, bytes))
 		return;
-	remember(b->seen, &b->seen_count, &b->seen_next, &o, bytes);
+	places_add(&b->seen, &o, bytes);
 	if (!tool.inlined || !inline_size(bytes)) {
 		read_by_call(b, address, bytes, NULL);
 		return;
@@ -398,13 +328,13 @@ static void check_own(struct block *b, IRExpr *address, Int bytes, Bool aligned)
 
 static void on_write(struct block *b, IRExpr *address, Int bytes)
 {
-	struct origin o = origin_of(b, address);
+	struct origin o = origin_of(b->origin, address);
 
-	if (known(b->own, b->own_count, &o, bytes))
+	if (places_have(&b->own, &o, bytes))
 		return;
 	close_group(b);
-	remember(b->own, &b->own_count, &b->own_next, &o, bytes);
-	remember(b->seen, &b->seen_count, &b->seen_next, &o, bytes);
+	places_add(&b->own, &o, bytes);
+	places_add(&b->seen, &o, bytes);
 	if (!tool.inlined || !inline_size(bytes)) {
 		access_call(b, "tool_write", tool_write, address, bytes, NULL);
 		return;
@@ -490,7 +420,7 @@ static void on_dirty(struct block *b, const IRDirty *d)
 	if (d->mFx == Ifx_Write || d->mFx == Ifx_Modify)
 		access_call(b, "tool_write", tool_write, d->mAddr, d->mSize, d->guard);
 	if (d->guard->tag != Iex_Const)
-		b->own_count = b->own_next = 0;
+		places_empty(&b->own);
 }
 
 static Int bytes_of(const struct block *b, const IRExpr *e)
@@ -571,7 +501,7 @@ static void on_statement(struct block *b, IRStmt *st, const struct linkage *link
 			if (st != linkage->pop)
 				on_read(b, st->Ist.WrTmp.data->Iex.Load.addr, sizeofIRType(st->Ist.WrTmp.data->Iex.Load.ty));
 		} else {
-			note_origin(b, st->Ist.WrTmp.tmp, st->Ist.WrTmp.data);
+			origin_note(b->origin, st->Ist.WrTmp.tmp, st->Ist.WrTmp.data);
 		}
 		break;
 	case Ist_Store:
@@ -643,10 +573,7 @@ IRSB *tool_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout
 	Bool stub = tool_is_stub(address);
 	Int i = 0;
 
-	b.temps = in->tyenv->types_used;
-	b.origin = VG_(malloc)("slope.origin", (SizeT)b.temps * sizeof *b.origin);
-	for (Int t = 0; t < b.temps; t++)
-		b.origin[t] = (struct origin){ (IRTemp)t, 0, UNRELATED };
+	b.origin = origins_new(in->tyenv->types_used);
 	while (i < in->stmts_used && in->stmts[i]->tag != Ist_IMark)
 		addStmtToIRSB(b.out, in->stmts[i++]);
 	if (!stub && tool_is_entry(address))

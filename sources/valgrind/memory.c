@@ -23,22 +23,10 @@
 #define MADVISE_DONTNEED 4
 #define MREMAP_TO 3              /* MREMAP_MAYMOVE | MREMAP_FIXED */
 
-static Addr raw_syscall(UWord number, UWord a, UWord b, UWord c, UWord d, UWord e, UWord f)
-{
-	UWord result;
-	register UWord r10 __asm__("r10") = d;
-	register UWord r8 __asm__("r8") = e;
-	register UWord r9 __asm__("r9") = f;
-
-	__asm__ volatile("syscall" : "=a"(result)
-			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
-	return result;
-}
-
 /* Pages that Valgrind's own book-keeping does not know: there is room above 128 GB only. */
 static void *map_pages(SizeT bytes, UInt extra_flags)
 {
-	Addr a = raw_syscall(__NR_mmap, 0, bytes, VKI_PROT_READ | VKI_PROT_WRITE,
+	Addr a = tool_syscall(__NR_mmap, 0, bytes, VKI_PROT_READ | VKI_PROT_WRITE,
 			     VKI_MAP_PRIVATE | VKI_MAP_ANONYMOUS | extra_flags, (UWord)-1, 0);
 
 	return a >= (Addr)-4095 ? NULL : (void *)a;
@@ -51,7 +39,7 @@ void *tool_pages(void *ctx, size_t bytes)
 
 void tool_release(void *ctx, void *p, size_t bytes)
 {
-	raw_syscall(__NR_munmap, (UWord)p, bytes, 0, 0, 0, 0);
+	tool_syscall(__NR_munmap, (UWord)p, bytes, 0, 0, 0, 0);
 }
 
 static SizeT window_bytes(void)
@@ -94,7 +82,7 @@ void tool_window_free(struct fiber *f)
 	if (!f->window)
 		return;
 	if (windows.count < WINDOWS_KEPT) {
-		raw_syscall(__NR_madvise, (UWord)f->window, window_bytes(), MADVISE_DONTNEED, 0, 0, 0);
+		tool_syscall(__NR_madvise, (UWord)f->window, window_bytes(), MADVISE_DONTNEED, 0, 0, 0);
 		windows.spare[windows.count++] = f->window;
 	} else {
 		tool_release(NULL, f->window, window_bytes());
@@ -263,7 +251,7 @@ static void clear_window(struct slope_thread *core, Addr a, SizeT bytes)
 		UInt *first_page = (UInt *)slope_page_round((Addr)word);
 		UInt *last_page = (UInt *)((Addr)end & ~(Addr)(SLOPE_PAGE_BYTES - 1));
 
-		raw_syscall(__NR_madvise, (UWord)first_page, (Addr)last_page - (Addr)first_page, MADVISE_DONTNEED, 0, 0, 0);
+		tool_syscall(__NR_madvise, (UWord)first_page, (Addr)last_page - (Addr)first_page, MADVISE_DONTNEED, 0, 0, 0);
 		while (word < first_page)
 			*word++ = 0;
 		word = last_page;
@@ -319,8 +307,8 @@ static void move_window(struct slope_thread *core, Addr from, Addr to, SizeT byt
 	SizeT word_bytes = (bytes >> log2) * sizeof *old;
 
 	if (((Addr)old | (Addr)new | word_bytes) % SLOPE_PAGE_BYTES == 0) {
-		raw_syscall(__NR_mremap, (UWord)old, word_bytes, word_bytes, MREMAP_TO, (UWord)new, 0);
-		raw_syscall(__NR_mmap, (UWord)old, word_bytes, VKI_PROT_READ | VKI_PROT_WRITE,
+		tool_syscall(__NR_mremap, (UWord)old, word_bytes, word_bytes, MREMAP_TO, (UWord)new, 0);
+		tool_syscall(__NR_mmap, (UWord)old, word_bytes, VKI_PROT_READ | VKI_PROT_WRITE,
 			    VKI_MAP_PRIVATE | VKI_MAP_ANONYMOUS | VKI_MAP_NORESERVE | VKI_MAP_FIXED, (UWord)-1, 0);
 		return;
 	}

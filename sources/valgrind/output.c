@@ -150,17 +150,6 @@ static void exec_name(HChar *path)
 	VG_(sprintf)(path + VG_(strlen)(path), ".exec%u", tool.exec_count + 1);
 }
 
-static Long raw4(UWord number, UWord a, UWord b, UWord c, UWord d)
-{
-	UWord result;
-	register UWord r10 __asm__("r10") = d;
-	register UWord r8 __asm__("r8") = 0;
-
-	__asm__ volatile("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
-			 : "rcx", "r11", "memory");
-	return (Long)result;
-}
-
 void tool_before_exec(void)
 {
 	HChar path[PATH_BYTES];
@@ -171,15 +160,15 @@ void tool_before_exec(void)
 	for (exec_name(path); !sr_isError(VG_(stat)(path, &there)); exec_name(path))
 		tool.exec_count++;
 	/* A child that sends no signal when it ends: the program must not notice. */
-	Long child = raw4(__NR_clone, 0, 0, 0, 0);
+	Long child = (Long)tool_syscall(__NR_clone, 0, 0, 0, 0, 0, 0);
 
 	if (child == 0) {
 		tool_end_all_threads();
 		write_to(path, pid, ppid, -1, "exec");
-		raw4(__NR_exit_group, 0, 0, 0, 0);
+		tool_syscall(__NR_exit_group, 0, 0, 0, 0, 0, 0);
 	}
 	if (child > 0)
-		raw4(__NR_wait4, (UWord)child, (UWord)&status, WAIT_ALL, 0);
+		tool_syscall(__NR_wait4, (UWord)child, (UWord)&status, WAIT_ALL, 0, 0, 0);
 }
 
 void tool_after_failed_exec(void)

@@ -111,20 +111,29 @@ static void finish(Int valgrind_exit_code)
 	tool_write_profile(tool.exit_code, tool.exit_code < 0 ? "signal" : "exit");
 }
 
+/* The text may be wrong, or run into memory that is not there. */
+static void name_thread(struct slope_thread *core, Addr text)
+{
+	UInt i = 0;
+
+	for (; i < sizeof core->name - 1 && VG_(am_is_valid_for_client)(text + i, 1, VKI_PROT_READ); i++) {
+		core->name[i] = ((const HChar *)text)[i];
+		if (!core->name[i])
+			return;
+	}
+	core->name[i] = 0;
+}
+
 static Bool take_request(ThreadId tid, UWord *args, UWord *ret)
 {
-	struct slope_session *s = &tool.session;
-
 	*ret = 0;
 	switch (args[0]) {
 	case SLOPE_REQUEST_START:
 	case SLOPE_REQUEST_STOP:
-		for (size_t i = 1; i < s->thread_count; i++)
-			slope_thread_collect(s->thread[i], args[0] == SLOPE_REQUEST_START);
+		slope_session_collect(&tool.session, args[0] == SLOPE_REQUEST_START);
 		return True;
 	case SLOPE_REQUEST_NAME_THREAD:
-		if (VG_(am_is_valid_for_client)(args[1], 1, VKI_PROT_READ))
-			VG_(strncpy)(tool.thread[tid].fiber->core->name, (const HChar *)args[1], 31);
+		name_thread(tool.thread[tid].fiber->core, args[1]);
 		return True;
 	case SLOPE_REQUEST_RUNNING:
 		*ret = 1;

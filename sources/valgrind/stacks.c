@@ -17,6 +17,7 @@
  * that starts it looks like a longjmp.
  */
 #include "sources/valgrind/tool.h"
+#include "pub_tool_clientstate.h"
 
 #define PARKED_REACH 512u        /* bytes that a switch may pop before it continues */
 #define BASE_REACH 256u          /* how much above its first frame a stack's top may lie */
@@ -258,6 +259,11 @@ static void note_name(struct slope_thread *core)
 	if (got > 0 && core->name[got - 1] == '\n')
 		got--;
 	core->name[got > 0 ? got : 0] = 0;
+	/* What the program did not name has our name: natively it would have the program's. */
+	if (VG_(strncmp)(core->name, "slope-amd64-", 12) == 0) {
+		VG_(strncpy)(core->name, VG_(basename)(VG_(args_the_exename)), 15);
+		core->name[15] = 0;
+	}
 }
 
 void tool_thread_exits(ThreadId tid)

@@ -4,6 +4,7 @@
  *
  *   slope-tool.c  options, callbacks, life of the process
  *   instrument.c  what is added to translated code
+ *   origins.c     what a block shows of its addresses
  *   calls.c       calls, returns, jumps between functions, signals
  *   stacks.c      one fiber per stack: threads, coroutines, switches
  *   memory.c      shadow windows, the slow side of reads and writes, the kernel
@@ -111,6 +112,19 @@ extern struct tool tool;
 static inline struct slots *slots_of(void *guest_state)
 {
 	return (struct slots *)((HChar *)guest_state + tool.slots_offset);
+}
+
+/* A system call that Valgrind does not hear of; errors are -4095..-1, as the kernel has them. */
+static inline UWord tool_syscall(UWord number, UWord a, UWord b, UWord c, UWord d, UWord e, UWord f)
+{
+	UWord result;
+	register UWord r10 __asm__("r10") = d;
+	register UWord r8 __asm__("r8") = e;
+	register UWord r9 __asm__("r9") = f;
+
+	__asm__ volatile("syscall" : "=a"(result)
+			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+	return result;
 }
 
 /* instrument.c */
