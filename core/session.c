@@ -96,15 +96,28 @@ uint32_t slope_session_module(struct slope_session *s, const struct slope_module
 	return m.path && add_module(s, &m) ? (uint32_t)s->module_count - 1 : SLOPE_MODULE_NONE;
 }
 
+/* The place's entry in the map, NULL when memory runs out. Two places have one key only beyond 48 bits of offset. */
+static uint64_t *function_entry(struct slope_session *s, uint32_t module, uint64_t offset, bool *fresh)
+{
+	uint64_t key = (uint64_t)module << 48 ^ offset;
+
+	for (;;) {
+		uint64_t *id = slope_map_put(&s->function_by_place, key, fresh);
+
+		if (!id || *fresh || (s->function[*id].module == module && s->function[*id].offset == offset))
+			return id;
+		key = slope_mix64(key + 1);
+	}
+}
+
 uint32_t slope_session_function(struct slope_session *s, uint32_t module, uint64_t offset, uint32_t flags, const char *name)
 {
 	bool fresh;
-	uint64_t *id = slope_map_put(&s->function_by_place, (uint64_t)module << 48 ^ offset, &fresh);
+	uint64_t *id = function_entry(s, module, offset, &fresh);
 
 	if (!id)
 		return SLOPE_FN_NONE;
-	/* A key stands for two places only beyond 48 bits of offset. */
-	if (!fresh && s->function[*id].module == module && s->function[*id].offset == offset)
+	if (!fresh)
 		return (uint32_t)*id;
 	struct slope_function f = { .module = module, .flags = flags, .offset = offset };
 

@@ -131,6 +131,11 @@ static void functions_are_found_by_place(void **state)
 		assert_int_equal(slope_session_function(&w.session, i % 3, 1000 + i / 3, 0, NULL), 3 + i);
 		assert_int_equal(totals(&w, 3 + i).self[0], i);
 	}
+	/* Two places that look alike to the hash table. */
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(slope_session_function(&w.session, 1, 0, 0, NULL), 3003);
+		assert_int_equal(slope_session_function(&w.session, 0, UINT64_C(1) << 48, 0, NULL), 3004);
+	}
 	close_world(&w);
 }
 
