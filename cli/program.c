@@ -4,7 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,18 +64,19 @@ static int refuse(const char *path, const char *why)
 	return SLOPE_EXIT_NOT_EXECUTABLE;
 }
 
-static int check_elf(const char *path, const unsigned char *head, size_t bytes)
+static int check_elf(const char *path, const unsigned char *head, size_t bytes, uint64_t file_bytes)
 {
-	Elf64_Half type, machine;
+	Elf64_Ehdr elf;
 
-	if (bytes < sizeof(Elf64_Ehdr))
+	if (bytes < sizeof elf)
 		return refuse(path, "the file is cut off; build it again");
-	memcpy(&type, head + offsetof(Elf64_Ehdr, e_type), sizeof type);
-	memcpy(&machine, head + offsetof(Elf64_Ehdr, e_machine), sizeof machine);
-	if (head[EI_CLASS] != ELFCLASS64 || head[EI_DATA] != ELFDATA2LSB || machine != EM_X86_64)
+	memcpy(&elf, head, sizeof elf);
+	if (head[EI_CLASS] != ELFCLASS64 || head[EI_DATA] != ELFDATA2LSB || elf.e_machine != EM_X86_64)
 		return refuse(path, "it is not an x86-64 program, and this build of slope profiles only those");
-	if (type != ET_EXEC && type != ET_DYN)
+	if (elf.e_type != ET_EXEC && elf.e_type != ET_DYN)
 		return refuse(path, "it is an object file or a core dump, not a linked program");
+	if (elf.e_phoff > file_bytes || (uint64_t)elf.e_phnum * elf.e_phentsize > file_bytes - elf.e_phoff)
+		return refuse(path, "the file is cut off; build it again");
 	return 0;
 }
 
@@ -94,7 +95,7 @@ static int check_script(const char *path, const unsigned char *head, size_t byte
 	return SLOPE_EXIT_NOT_EXECUTABLE;
 }
 
-static int check_contents(const char *path)
+static int check_contents(const char *path, uint64_t file_bytes)
 {
 	unsigned char head[HEAD_BYTES];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -107,7 +108,7 @@ static int check_contents(const char *path)
 	if (bytes <= 0)
 		return refuse(path, bytes ? strerror(errno) : "the file is empty");
 	if (bytes >= SELFMAG && !memcmp(head, ELFMAG, SELFMAG))
-		return check_elf(path, head, (size_t)bytes);
+		return check_elf(path, head, (size_t)bytes, file_bytes);
 	if (bytes >= 2 && head[0] == '#' && head[1] == '!')
 		return check_script(path, head, (size_t)bytes);
 	/* Without a first line of its own a text is a shell script. */
@@ -131,7 +132,7 @@ static int check_file(const char *name, const char *path)
 		return refuse(path, "it is not executable (chmod +x)");
 	if (st.st_mode & (S_ISUID | S_ISGID))
 		return refuse(path, "it is setuid or setgid; profile a copy of it without that bit");
-	return check_contents(path);
+	return check_contents(path, (uint64_t)st.st_size);
 }
 
 int slope_program_check(const char *name, char **path)
