@@ -238,13 +238,16 @@ void slope_session_forget(struct slope_session *s, uint64_t address, uint64_t by
 		slope_shadow_clear(&s->thread[i]->shadow, cell, count);
 }
 
-/* Cells from `cell` to the end of its leaf. */
-static uint64_t left_in_leaf(uint64_t cell)
+/* How many words from this cell on surely lie side by side. */
+static uint64_t side_by_side(const struct slope_shadow *shadow, uint64_t cell)
 {
-	return SLOPE_LEAF_CELLS - (cell & (SLOPE_LEAF_CELLS - 1));
+	uint64_t leaf = SLOPE_LEAF_CELLS - (cell & (SLOPE_LEAF_CELLS - 1));
+	uint64_t window = cell < shadow->window_cells ? shadow->window_cells - cell : leaf;
+
+	return leaf < window ? leaf : window;
 }
 
-/* `count` words that lie in one leaf on either side. Cells that were never touched are not given memory. */
+/* `count` words that lie side by side, before and after. Cells that were never touched are not given memory. */
 static void move_leaf(struct slope_session *s, struct slope_shadow *shadow, uint64_t from, uint64_t to, uint64_t count)
 {
 	const uint32_t *old = slope_shadow_peek(shadow, from);
@@ -265,8 +268,10 @@ static void move_words(struct slope_session *s, struct slope_shadow *shadow, uin
 	if (from + count <= shadow->window_cells && to + count <= shadow->window_cells)
 		return;                  /* within a window: the source's to move */
 	while (count) {
-		uint64_t part = left_in_leaf(from) < left_in_leaf(to) ? left_in_leaf(from) : left_in_leaf(to);
+		uint64_t part = side_by_side(shadow, from), there = side_by_side(shadow, to);
 
+		if (part > there)
+			part = there;
 		if (part > count)
 			part = count;
 		move_leaf(s, shadow, from, to, part);

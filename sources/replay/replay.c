@@ -262,6 +262,38 @@ static const char *play_memory(struct slope_replay *r, struct actor *a, const st
 	return NULL;
 }
 
+/* Words of windows that the core leaves to us: those that lie in the window before and after. */
+static void move_windows(struct slope_replay *r, uint64_t from, uint64_t to, uint64_t cells)
+{
+	if (from + cells > r->window_cells || to + cells > r->window_cells)
+		return;
+	for (size_t i = 0; i < r->actors; i++)
+		if (r->actor[i].window)
+			memcpy(r->actor[i].window + to, r->actor[i].window + from, cells * sizeof(uint32_t));
+}
+
+static const char *play_move(struct slope_replay *r, const struct slope_event *e)
+{
+	uint64_t from = e->args[0], bytes = e->args[1], to = e->args[2], top = from > to ? from : to;
+	unsigned log2 = r->session->config.cell_log2;
+
+	if (top >> SLOPE_ADDRESS_BITS || bytes >> SLOPE_ADDRESS_BITS || (top + bytes) >> SLOPE_ADDRESS_BITS)
+		return "the range leaves the address space";
+	if ((from | bytes | to) & ((UINT64_C(1) << log2) - 1))
+		return "only whole cells can be moved";
+	if (from < to + bytes && to < from + bytes)
+		return "the range overlaps its new place";
+	if (!bytes)
+		return NULL;
+	clear_windows(r, to, bytes);
+	slope_session_forget(r->session, to, bytes);
+	slope_session_move(r->session, from, to, bytes);
+	move_windows(r, from >> log2, to >> log2, bytes >> log2);
+	clear_windows(r, from, bytes);
+	slope_session_forget(r->session, from, bytes);
+	return NULL;
+}
+
 static void end_thread(struct actor *a)
 {
 	if (a->thread)
@@ -296,6 +328,8 @@ const char *slope_replay_play(struct slope_replay *r, const struct slope_event *
 		return play_exit(a, e);
 	case SLOPE_SHAPE_RANGE:
 		return play_memory(r, a, e);
+	case SLOPE_SHAPE_MOVE:
+		return play_move(r, e);
 	case SLOPE_SHAPE_COSTS:
 		for (uint32_t u = 0; u < r->session->config.units; u++)
 			a->cost[u] += e->args[u];
@@ -340,6 +374,9 @@ void slope_event_print(FILE *out, const struct slope_event *e, uint32_t units)
 		break;
 	case SLOPE_SHAPE_RANGE:
 		fprintf(out, " 0x%" PRIx64 " %" PRIu64, v[0], v[1]);
+		break;
+	case SLOPE_SHAPE_MOVE:
+		fprintf(out, " 0x%" PRIx64 " %" PRIu64 " 0x%" PRIx64, v[0], v[1], v[2]);
 		break;
 	case SLOPE_SHAPE_COSTS:
 		for (uint32_t u = 0; u < units; u++)

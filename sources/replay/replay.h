@@ -33,6 +33,7 @@
 	X(KWRITE, "kwrite", RANGE)     /* the kernel puts new data there (as in read(2)) */     \
 	X(MAPFILE, "mapfile", RANGE)   /* the range is now a file's contents */                 \
 	X(FORGET, "forget", RANGE)     /* the range is unmapped, or fresh again */              \
+	X(MOVE, "move", MOVE)          /* args[1] bytes move from args[0] to args[2], as by mremap */ \
 	X(COST, "cost", COSTS)         /* the thread's costs grow by args[unit] */              \
 	X(COLLECT, "collect", SWITCH)  /* args[0]: collecting on or off, this thread */         \
 	X(RENUMBER, "renumber", NONE)  /* renumber the thread's stamps now */
@@ -50,6 +51,7 @@ enum slope_event_shape {
 	SLOPE_SHAPE_FUNCTION,        /* NAME [base] */
 	SLOPE_SHAPE_COUNT,           /* [NUMBER], 1 unless told */
 	SLOPE_SHAPE_RANGE,           /* ADDRESS [BYTES], 1 byte unless told */
+	SLOPE_SHAPE_MOVE,            /* ADDRESS BYTES ADDRESS, all of whole cells */
 	SLOPE_SHAPE_COSTS,           /* one NUMBER per unit */
 	SLOPE_SHAPE_SWITCH,          /* on | off */
 };

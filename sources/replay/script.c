@@ -208,8 +208,8 @@ static bool parse_index(struct script *s, const char **at, uint64_t range[2])
 	return true;
 }
 
-/* ADDRESS [BYTES] from word i on. */
-static bool parse_range(struct script *s, int i, uint64_t range[2])
+/* ADDRESS at word i; an index range also says how many bytes. */
+static bool parse_place(struct script *s, int i, uint64_t range[2])
 {
 	const char *at = word_at(s, i);
 	size_t n = name_bytes(at);
@@ -235,7 +235,23 @@ static bool parse_range(struct script *s, int i, uint64_t range[2])
 	}
 	if (*at)
 		return fail(s, "expected an address, found '%s'", s->word[i]);
-	return i + 1 < s->words ? parse_number(s, i + 1, &range[1]) : true;
+	return true;
+}
+
+/* ADDRESS [BYTES] from word i on. */
+static bool parse_range(struct script *s, int i, uint64_t range[2])
+{
+	return parse_place(s, i, range) && (i + 1 >= s->words || parse_number(s, i + 1, &range[1]));
+}
+
+static bool parse_address(struct script *s, int i, uint64_t *address)
+{
+	uint64_t range[2];
+
+	if (!parse_place(s, i, range))
+		return false;
+	*address = range[0];
+	return true;
 }
 
 static bool expect_words(struct script *s, int least, int most)
@@ -289,6 +305,8 @@ static bool parse_args(struct script *s, int i, struct slope_event *e)
 		return expect_words(s, i, i + 1) && (s->words == i || parse_number(s, i, &e->args[0]));
 	case SLOPE_SHAPE_RANGE:
 		return expect_words(s, i, i + 2) && parse_range(s, i, e->args);
+	case SLOPE_SHAPE_MOVE:
+		return expect_words(s, i + 3, i + 3) && parse_range(s, i, e->args) && parse_address(s, i + 2, &e->args[2]);
 	case SLOPE_SHAPE_COSTS:
 		if (!expect_words(s, i + 1, i + SLOPE_UNITS_MAX))
 			return false;

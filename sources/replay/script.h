@@ -18,6 +18,7 @@
  *   write ADDRESS [BYTES]
  *   kread, kwrite ADDRESS [BYTES]    by the kernel: kread for the thread, kwrite new data
  *   mapfile, forget ADDRESS [BYTES]
+ *   move ADDRESS BYTES TO   as mremap: the bytes, of whole cells, live elsewhere from now on
  *   cost N [M ...]          one number per unit
  *   collect on|off
  *   renumber                the thread's stamps are renumbered now

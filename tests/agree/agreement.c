@@ -245,6 +245,9 @@ static void tell_oracle(struct oracle *o, const struct trace *trace, const struc
 	case SLOPE_EVENT_FORGET:
 		oracle_forget(o, v[0], v[1]);
 		break;
+	case SLOPE_EVENT_MOVE:
+		oracle_move(o, v[0], v[1], v[2]);
+		break;
 	case SLOPE_EVENT_COST:
 		oracle_cost(o, e->thread, v);
 		break;

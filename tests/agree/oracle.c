@@ -446,6 +446,39 @@ void oracle_forget(struct oracle *o, uint64_t address, uint64_t bytes)
 	}
 }
 
+static void copy_membership(struct set *s, size_t from, size_t to)
+{
+	if (set_has(s, from))
+		set_add(s, to);
+}
+
+void oracle_move(struct oracle *o, uint64_t from, uint64_t bytes, uint64_t to)
+{
+	oracle_forget(o, to, bytes);
+	size_t files = o->files;
+
+	for (size_t i = 0; i < files; i++) {
+		uint64_t start = o->file[i].start > from ? o->file[i].start : from;
+		uint64_t end = o->file[i].end < from + bytes ? o->file[i].end : from + bytes;
+
+		if (start < end)
+			add_file(o, start - from + to, end - from + to);
+	}
+	for (uint64_t n = 0; n < bytes / o->cell_bytes; n++) {
+		size_t c = cell_of(o, from / o->cell_bytes + n), d = cell_of(o, to / o->cell_bytes + n);
+
+		o->cell[d].writer = o->cell[c].writer;
+		for (size_t t = 0; t < o->threads; t++) {
+			copy_membership(&o->thread[t].seen, c, d);
+			for (size_t i = 0; i < o->thread[t].depth; i++) {
+				copy_membership(&o->thread[t].stack[i].accessed, c, d);
+				copy_membership(&o->thread[t].stack[i].current, c, d);
+			}
+		}
+	}
+	oracle_forget(o, from, bytes);
+}
+
 /* Costs belong to the topmost activation that is not folded. */
 void oracle_cost(struct oracle *o, uint32_t thread, const uint64_t *more)
 {

@@ -71,6 +71,8 @@ void oracle_write(struct oracle *o, uint32_t thread, uint64_t address, uint64_t 
 void oracle_kernel_write(struct oracle *o, uint64_t address, uint64_t bytes);
 void oracle_map_file(struct oracle *o, uint64_t address, uint64_t bytes);
 void oracle_forget(struct oracle *o, uint64_t address, uint64_t bytes);
+/* Whole cells; the two ranges do not overlap. */
+void oracle_move(struct oracle *o, uint64_t from, uint64_t bytes, uint64_t to);
 void oracle_cost(struct oracle *o, uint32_t thread, const uint64_t *more);
 void oracle_collect(struct oracle *o, uint32_t thread, bool on);
 

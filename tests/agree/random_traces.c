@@ -48,6 +48,7 @@ static void draw_weights(struct maker *m)
 		[SLOPE_EVENT_THREAD] = 3, [SLOPE_EVENT_END] = 1, [SLOPE_EVENT_CALL] = 180, [SLOPE_EVENT_RETURN] = 150,
 		[SLOPE_EVENT_UNWIND] = 8, [SLOPE_EVENT_CUT] = 2, [SLOPE_EVENT_READ] = 400, [SLOPE_EVENT_WRITE] = 150,
 		[SLOPE_EVENT_KREAD] = 15, [SLOPE_EVENT_KWRITE] = 25, [SLOPE_EVENT_MAPFILE] = 3, [SLOPE_EVENT_FORGET] = 4,
+		[SLOPE_EVENT_MOVE] = 4,
 		[SLOPE_EVENT_COST] = 150, [SLOPE_EVENT_COLLECT] = 4, [SLOPE_EVENT_RENUMBER] = 1,
 	};
 
@@ -115,6 +116,16 @@ static void draw_range(struct maker *m, struct slope_event *e)
 		e->args[1] *= 1 + draw(m, 20);
 }
 
+/* What makes no sense (two places that overlap) is skipped when it is played. */
+static void draw_move(struct maker *m, struct slope_event *e)
+{
+	uint64_t cell = UINT64_C(1) << m->trace.config.cell_log2;
+
+	e->args[0] = draw_address(m) & ~(cell - 1);
+	e->args[1] = (1 + draw(m, 40)) * cell;
+	e->args[2] = draw_address(m) & ~(cell - 1);
+}
+
 static void draw_cost(struct maker *m, struct slope_event *e)
 {
 	for (uint32_t u = 0; u < m->trace.config.units; u++)
@@ -156,6 +167,9 @@ static struct slope_event draw_event(struct maker *m)
 		break;
 	case SLOPE_SHAPE_RANGE:
 		draw_range(m, &e);
+		break;
+	case SLOPE_SHAPE_MOVE:
+		draw_move(m, &e);
 		break;
 	case SLOPE_SHAPE_COSTS:
 		draw_cost(m, &e);
