@@ -4,23 +4,21 @@
  *
  *   - one addition to the cost counter before each exit;
  *   - for loads, a comparison of the cells' shadow words with the topmost
- *     activation's stamp, gathered over up to five loads, then one call that
- *     is made only if a word is stale (core/stamp.h says why one subtraction
- *     decides);
+ *     activation's stamp, and a call that is made only if a word is stale
+ *     (core/stamp.h says why one subtraction decides);
  *   - for stores, the new stamps; once there are several stacks, a check first
  *     whether the cells are this fiber's own;
  *   - at calls, returns and jumps to functions, a report to calls.c;
  *   - a report to stacks.c when the stack pointer leaves its frame.
  *
- * Loads are checked after they have been made and before anything is stored,
- * so that a load which faults, faults first. The load of a return address and
+ * Loads and stores come before their checks, so that one which faults, faults
+ * first. The load of a return address and
  * the store of one are not data and not checked. Addresses that derive from
  * the stack pointer are taken to be aligned as their offset is.
  */
 #include "sources/valgrind/tool.h"
 #include "sources/valgrind/origins.h"
 
-#define GROUP_MAX 5
 #define STALE_MASKS 0xC0000000C0000000ull
 #define OWN_MASKS 0x0000000100000001ull
 #define SLOT(field) ((Int)(tool.slots_offset + offsetof(struct slots, field)))
@@ -29,11 +27,6 @@ struct block {
 	IRSB *out;
 	struct origin *origin;       /* of each temporary; base is itself when nothing is known */
 	IRExpr *window_8th, *top_stamps, *own_stamps;   /* fetched on first use */
-
-	IRExpr *stale;               /* of the open group: bits of STALE_MASKS say "call" */
-	IRExpr *address[GROUP_MAX];
-	ULong sizes;
-	Int group;
 
 	struct places seen;          /* cells that are up to date for the rest of the block */
 	struct places own;           /* cells stored to in this block */
@@ -196,7 +189,8 @@ static IRExpr *misaligned(struct block *b, IRExpr *address, Int bytes)
 
 /* ---- reads ---- */
 
-static IRDirty *read_one_call(IRExpr *address, ULong bytes)
+/* The helper for stale words; one argument costs less than two, also when it is not called. */
+static IRDirty *read_call(IRExpr *address, ULong bytes)
 {
 	static const struct { ULong bytes; const HChar *name; void (*helper)(Addr) VG_REGPARM(1); } direct[] = {
 		{ 8, "tool_read_8", tool_read_8 }, { 4, "tool_read_4", tool_read_4 }, { 1, "tool_read_1", tool_read_1 },
@@ -208,33 +202,6 @@ static IRDirty *read_one_call(IRExpr *address, ULong bytes)
 	return unsafeIRDirty_0_N(2, "tool_read", VG_(fnptr_to_fnentry)(tool_read), mkIRExprVec_2(address, u64(bytes)));
 }
 
-static IRDirty *read_group_call(IRExpr *const *a, Int count, ULong sizes)
-{
-	IRExpr **args = count == 2 ? mkIRExprVec_3(u64(sizes), a[0], a[1]) :
-		count == 3 ? mkIRExprVec_4(u64(sizes), a[0], a[1], a[2]) :
-		count == 4 ? mkIRExprVec_5(u64(sizes), a[0], a[1], a[2], a[3]) :
-		mkIRExprVec_6(u64(sizes), a[0], a[1], a[2], a[3], a[4]);
-
-	return unsafeIRDirty_0_N(0, "tool_read_group", VG_(fnptr_to_fnentry)(tool_read_group), args);
-}
-
-/* One call for all loads of the group, made if one of their words is stale. */
-static void close_group(struct block *b)
-{
-	IRExpr *bits;
-	IRDirty *d;
-
-	if (!b->group)
-		return;
-	bits = binop(b, Iop_And64, b->stale, u64(STALE_MASKS));
-	d = b->group == 1 ? read_one_call(b->address[0], b->sizes) : read_group_call(b->address, b->group, b->sizes);
-	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, bits, u64(0)));
-	emit(b, d);
-	b->group = 0;
-	b->sizes = 0;
-	b->stale = NULL;
-}
-
 static void access_call(struct block *b, const HChar *name, void *helper, IRExpr *address, Int bytes, IRExpr *guard)
 {
 	IRDirty *d = unsafeIRDirty_0_N(2, name, VG_(fnptr_to_fnentry)(helper), mkIRExprVec_2(address, u64((ULong)bytes)));
@@ -244,15 +211,25 @@ static void access_call(struct block *b, const HChar *name, void *helper, IRExpr
 	emit(b, d);
 }
 
-static void read_by_call(struct block *b, IRExpr *address, Int bytes, IRExpr *guard)
+/* Adds to what is known of a read: bits of STALE_MASKS say that it needs the call. */
+static void add_stale(struct block *b, IRExpr **stale, IRExpr *bits)
 {
-	close_group(b);
-	access_call(b, "tool_read", tool_read, address, bytes, guard);
+	*stale = *stale ? binop(b, Iop_Or64, *stale, bits) : bits;
 }
 
-static void add_stale(struct block *b, IRExpr *bits)
+static IRExpr *stale_words(struct block *b, IRExpr *at, Int cells)
 {
-	b->stale = b->stale ? binop(b, Iop_Or64, b->stale, bits) : bits;
+	IRExpr *stale = NULL;
+
+	slot(b, &b->top_stamps, SLOT(top_stamps));
+	if (cells == 1) {
+		IRExpr *half = assign(b, Ity_I32, IRExpr_Unop(Iop_64to32, b->top_stamps));
+
+		return binop(b, Iop_Sub64, load_words(b, at, 1), assign(b, Ity_I64, IRExpr_Unop(Iop_32Uto64, half)));
+	}
+	for (Int i = 0; i < cells; i += 2)
+		add_stale(b, &stale, binop(b, Iop_Sub64, load_words(b, plus(b, at, i * 4), 2), b->top_stamps));
+	return stale;
 }
 
 static void on_read(struct block *b, IRExpr *address, Int bytes)
@@ -263,27 +240,18 @@ static void on_read(struct block *b, IRExpr *address, Int bytes)
 		return;
 	places_add(&b->seen, &o, bytes);
 	if (!tool.inlined || !inline_size(bytes)) {
-		read_by_call(b, address, bytes, NULL);
+		access_call(b, "tool_read", tool_read, address, bytes, NULL);
 		return;
 	}
 	/* A misaligned access of whole cells goes to the helper, wherever its words are. */
-	IRExpr *at = word_address(b, address, bytes >= tool.options.cell_bytes);
-	Int cells = cells_of(bytes);
+	IRExpr *stale = stale_words(b, word_address(b, address, bytes >= tool.options.cell_bytes), cells_of(bytes));
+	IRDirty *d = read_call(address, (ULong)bytes);
 
-	slot(b, &b->top_stamps, SLOT(top_stamps));
-	if (cells == 1) {
-		IRExpr *top = assign(b, Ity_I64, IRExpr_Unop(Iop_32Uto64, assign(b, Ity_I32, IRExpr_Unop(Iop_64to32, b->top_stamps))));
-
-		add_stale(b, binop(b, Iop_Sub64, load_words(b, at, 1), top));
-	}
-	for (Int i = 0; cells > 1 && i < cells; i += 2)
-		add_stale(b, binop(b, Iop_Sub64, load_words(b, plus(b, at, i * 4), 2), b->top_stamps));
 	if (align_log2(bytes) && !surely_aligned(&o, bytes))
-		add_stale(b, misaligned(b, address, bytes));
-	b->address[b->group] = address;
-	b->sizes |= (ULong)bytes << (8 * b->group);
-	if (++b->group == GROUP_MAX)
-		close_group(b);
+		add_stale(b, &stale, misaligned(b, address, bytes));
+	stale = binop(b, Iop_And64, stale, u64(STALE_MASKS));
+	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, stale, u64(0)));
+	emit(b, d);
 }
 
 /* ---- writes ---- */
@@ -332,7 +300,6 @@ static void on_write(struct block *b, IRExpr *address, Int bytes)
 
 	if (places_have(&b->own, &o, bytes))
 		return;
-	close_group(b);
 	places_add(&b->own, &o, bytes);
 	places_add(&b->seen, &o, bytes);
 	if (!tool.inlined || !inline_size(bytes)) {
@@ -388,7 +355,6 @@ static void on_stack_pointer(struct block *b, IRExpr *value)
 	IRExpr *old = stack_pointer(b), *top = NULL, *below, *above, *either;
 	IRDirty *d;
 
-	close_group(b);
 	bring_counter_up_to_date(b);
 	slot(b, &top, SLOT(top_sp));
 	below = assign(b, Ity_I64, IRExpr_Unop(Iop_1Uto64, assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, value, old))));
@@ -414,7 +380,6 @@ static void on_dirty(struct block *b, const IRDirty *d)
 {
 	if (d->mFx == Ifx_None)
 		return;
-	close_group(b);
 	if (d->mFx == Ifx_Read || d->mFx == Ifx_Modify)
 		access_call(b, "tool_read", tool_read, d->mAddr, d->mSize, d->guard);
 	if (d->mFx == Ifx_Write || d->mFx == Ifx_Modify)
@@ -432,7 +397,7 @@ static void on_cas(struct block *b, const IRCAS *cas)
 {
 	Int bytes = bytes_of(b, cas->dataLo) * (cas->dataHi ? 2 : 1);
 
-	read_by_call(b, cas->addr, bytes, NULL);
+	access_call(b, "tool_read", tool_read, cas->addr, bytes, NULL);
 	access_call(b, "tool_write", tool_write, cas->addr, bytes, NULL);
 }
 
@@ -441,12 +406,11 @@ static void on_guarded_load(struct block *b, const IRLoadG *load)
 	IRType result, loaded;
 
 	typeOfIRLoadGOp(load->cvt, &result, &loaded);
-	read_by_call(b, load->addr, sizeofIRType(loaded), load->guard);
+	access_call(b, "tool_read", tool_read, load->addr, sizeofIRType(loaded), load->guard);
 }
 
 static void on_guarded_store(struct block *b, const IRStoreG *store)
 {
-	close_group(b);
 	access_call(b, "tool_write", tool_write, store->addr, bytes_of(b, store->data), store->guard);
 }
 
@@ -484,7 +448,6 @@ static void on_statement(struct block *b, IRStmt *st, const struct linkage *link
 		b->instructions++;
 		break;
 	case Ist_Exit:
-		close_group(b);
 		bring_counter_up_to_date(b);
 		break;
 	case Ist_Put:
@@ -553,7 +516,6 @@ static void on_jump(struct block *b, IRExpr *next, Bool stub)
 
 static void on_block_end(struct block *b, const IRSB *in, const struct linkage *linkage, Bool stub)
 {
-	close_group(b);
 	bring_counter_up_to_date(b);
 	if (in->jumpkind == Ijk_Call)
 		on_call(b, in->next);

@@ -211,36 +211,6 @@ VG_REGPARM(1) void tool_read_4(Addr a)
 		slope_thread_read(tool.core, a, 4);
 }
 
-static inline void read_one(struct slope_thread *core, Addr a, UWord bytes)
-{
-	if (UNLIKELY(tool.session.config.cell_log2 != 2 || !core->shadow.window))
-		slope_thread_read(core, a, bytes);
-	else if (LIKELY(bytes == 8 && (a & 3) == 0))
-		slope_thread_read_pair(core, a >> 2, core->shadow.window + (a >> 2));
-	else if (LIKELY((a & 3) + bytes <= 4))
-		slope_thread_read_words(core, a >> 2, core->shadow.window + (a >> 2), 1);
-	else
-		slope_thread_read(core, a, bytes);
-}
-
-void tool_read_group(UWord sizes, Addr a0, Addr a1, Addr a2, Addr a3, Addr a4)
-{
-	struct slope_thread *core = tool.core;
-
-	read_one(core, a0, sizes & 0xff);
-	if (!(sizes >>= 8))
-		return;
-	read_one(core, a1, sizes & 0xff);
-	if (!(sizes >>= 8))
-		return;
-	read_one(core, a2, sizes & 0xff);
-	if (!(sizes >>= 8))
-		return;
-	read_one(core, a3, sizes & 0xff);
-	if (sizes >>= 8)
-		read_one(core, a4, sizes & 0xff);
-}
-
 /* Zeroes the window's words of an address range; whole pages go back to the system. */
 static void clear_window(struct slope_thread *core, Addr a, SizeT bytes)
 {

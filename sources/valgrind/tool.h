@@ -178,8 +178,6 @@ VG_REGPARM(2) void tool_write(Addr a, UWord bytes);
 VG_REGPARM(1) void tool_read_8(Addr a);
 VG_REGPARM(1) void tool_read_4(Addr a);
 VG_REGPARM(1) void tool_read_1(Addr a);
-/* Up to five reads, of which at least one found a stale word. Sizes are bytes, one per byte. */
-void tool_read_group(UWord sizes, Addr a0, Addr a1, Addr a2, Addr a3, Addr a4);
 void tool_watch_memory(void);
 void *tool_pages(void *ctx, size_t bytes);
 void tool_release(void *ctx, void *p, size_t bytes);
