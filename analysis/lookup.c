@@ -112,7 +112,8 @@ static bool fits_offset(const struct slope_profile *p, const struct slope_profil
 	       !strncmp(module, typed, (size_t)(plus - typed)) && strtoull(plus + 1, &end, 16) == f->offset && !*end;
 }
 
-static bool fits_name(const struct slope_profile *p, const struct slope_profile_function *f, enum way way, const char *typed)
+static bool fits_name(const struct slope_profile *p, const struct slope_profile_function *f, enum way way,
+		      const char *typed)
 {
 	const char *name = f->name ? f->name : "";
 
@@ -150,13 +151,16 @@ static bool fits_file(const char *file, const char *typed)
 {
 	size_t bytes = file ? strlen(file) : 0, end = strlen(typed);
 
-	return end && bytes >= end && !strcmp(file + bytes - end, typed) && (bytes == end || file[bytes - end - 1] == '/');
+	return end && bytes >= end && !strcmp(file + bytes - end, typed) &&
+	       (bytes == end || file[bytes - end - 1] == '/');
 }
 
-static bool fits(const struct slope_profile *p, const struct slope_profile_function *f, enum way way, const struct query *q)
+static bool fits(const struct slope_profile *p, const struct slope_profile_function *f, enum way way,
+		 const struct query *q)
 {
 	return q->name && (!q->module || fits_module(module_of(p, f), q->module)) &&
-	       (!q->file || fits_file(f->file, q->file)) && (!q->line || q->line == f->line) && fits_name(p, f, way, q->name);
+	       (!q->file || fits_file(f->file, q->file)) && (!q->line || q->line == f->line) &&
+	       fits_name(p, f, way, q->name);
 }
 
 /* The colon after a module: alone, and before anything that a C++ name has. */
@@ -212,7 +216,9 @@ static int by_cost(const void *a, const void *b)
 {
 	const struct slope_lookup_match *x = a, *y = b;
 
-	return x->cost != y->cost ? (x->cost < y->cost ? 1 : -1) : (x->function > y->function) - (x->function < y->function);
+	if (x->cost != y->cost)
+		return x->cost < y->cost ? 1 : -1;
+	return (x->function > y->function) - (x->function < y->function);
 }
 
 /* The position behind the rows of the function that begin at `i`: every function that ran comes once. */
@@ -225,7 +231,8 @@ static size_t next_function(const struct slope_profile *p, size_t i)
 	return i;
 }
 
-static void find(struct slope_lookup *l, const struct slope_profile *p, enum way way, const struct query *q, uint32_t unit)
+static void find(struct slope_lookup *l, const struct slope_profile *p, enum way way, const struct query *q,
+		 uint32_t unit)
 {
 	for (size_t i = 0; i < p->row_count; i = next_function(p, i)) {
 		uint32_t function = p->row[i].function;
@@ -254,7 +261,8 @@ static unsigned distance(const char *a, const char *b)
 
 			least = above[j] + 1 < least ? above[j] + 1 : least;
 			least = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
-			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && y == tolower((unsigned char)a[i - 2]) &&
+			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+			    y == tolower((unsigned char)a[i - 2]) &&
 			    before[j - 2] + 1 < least)
 				least = before[j - 2] + 1;
 			row[j] = least;

@@ -41,11 +41,12 @@ double slope_axis_value(const struct slope_axis *axis, double place)
 
 static size_t linear_ticks(const struct slope_axis *axis, size_t wanted, double *tick)
 {
-	double rough = (axis->high - axis->low) / (double)(wanted ? wanted : 1), unit = pow(10, floor(log10(rough)));
+	double beyond = axis->high * (1 + NEARLY), rough = (axis->high - axis->low) / (double)(wanted ? wanted : 1),
+		unit = pow(10, floor(log10(rough)));
 	double step = unit * (rough <= unit ? 1 : rough <= 2 * unit ? 2 : rough <= 5 * unit ? 5 : 10);
 	size_t count = 0;
 
-	for (double k = ceil(axis->low / step - NEARLY); k * step <= axis->high * (1 + NEARLY) && count < SLOPE_AXIS_TICKS; k++)
+	for (double k = ceil(axis->low / step - NEARLY); k * step <= beyond && count < SLOPE_AXIS_TICKS; k++)
 		tick[count++] = k * step + 0.0;      /* no -0 */
 	return count;
 }
@@ -53,7 +54,7 @@ static size_t linear_ticks(const struct slope_axis *axis, size_t wanted, double 
 static size_t log_ticks(const struct slope_axis *axis, size_t wanted, double *tick)
 {
 	static const double fine[] = { 1, 2, 5 };
-	double decades = log10(axis->high / axis->low);
+	double decades = log10(axis->high / axis->low), beyond = axis->high * (1 + NEARLY);
 	size_t per_decade = decades < DECADES_FINE || decades * 3 <= (double)wanted ? 3 : 1, count = 0;
 	double step = per_decade > 1 ? 1 : ceil(decades / (double)(wanted ? wanted : 1));
 
@@ -61,7 +62,7 @@ static size_t log_ticks(const struct slope_axis *axis, size_t wanted, double *ti
 		for (size_t i = 0; i < per_decade; i++) {
 			double value = fine[i] * pow(10, d);
 
-			if (value >= axis->low * (1 - NEARLY) && value <= axis->high * (1 + NEARLY) && count < SLOPE_AXIS_TICKS)
+			if (value >= axis->low * (1 - NEARLY) && value <= beyond && count < SLOPE_AXIS_TICKS)
 				tick[count++] = value;
 		}
 	return count;

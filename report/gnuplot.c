@@ -24,7 +24,9 @@ extern char **environ;
 
 bool slope_picture_by_name(const char *path, enum slope_picture *kind)
 {
-	static const char *const ending[] = { [SLOPE_PICTURE_SCRIPT] = ".gp", [SLOPE_PICTURE_SVG] = ".svg", [SLOPE_PICTURE_PNG] = ".png" };
+	static const char *const ending[] = {
+		[SLOPE_PICTURE_SCRIPT] = ".gp", [SLOPE_PICTURE_SVG] = ".svg", [SLOPE_PICTURE_PNG] = ".png",
+	};
 	size_t length = strlen(path);
 
 	for (enum slope_picture k = SLOPE_PICTURE_SCRIPT; k <= SLOPE_PICTURE_PNG; k++) {
@@ -38,6 +40,11 @@ bool slope_picture_by_name(const char *path, enum slope_picture *kind)
 	return false;
 }
 
+static const char *unit_of(const struct slope_show *s)
+{
+	return s->p->unit_name[s->o.unit] ? s->p->unit_name[s->o.unit] : "?";
+}
+
 /* ---- data ---- */
 
 /* Near sizes as one: what a column of the picture can show of them. */
@@ -46,7 +53,8 @@ static void gather(struct slope_curve_point *to, const struct slope_curve_point 
 	double calls = to->calls + from->calls;
 
 	to->n = (to->n * to->calls + from->n * from->calls) / calls;
-	to->cost[SLOPE_COST_MEAN] = (to->cost[SLOPE_COST_MEAN] * to->calls + from->cost[SLOPE_COST_MEAN] * from->calls) / calls;
+	to->cost[SLOPE_COST_MEAN] = (to->cost[SLOPE_COST_MEAN] * to->calls +
+				     from->cost[SLOPE_COST_MEAN] * from->calls) / calls;
 	to->cost[SLOPE_COST_MAX] = fmax(to->cost[SLOPE_COST_MAX], from->cost[SLOPE_COST_MAX]);
 	to->cost[SLOPE_COST_MIN] = fmin(to->cost[SLOPE_COST_MIN], from->cost[SLOPE_COST_MIN]);
 	to->calls = calls;
@@ -160,9 +168,10 @@ static bool put_titles(const struct slope_show *s, FILE *out)
 	bool ok = put_quoted(s->f->name ? s->f->name : "?", NAME_COLUMNS, true, out);
 
 	n += snprintf(line + n, sizeof(line) - (size_t)n, "; %s calls, %s %s", slope_table_number(s->calls, calls),
-		      slope_table_number(s->total, cost), s->p->unit_name[s->o.unit] ? s->p->unit_name[s->o.unit] : "?");
+		      slope_table_number(s->total, cost), unit_of(s));
 	if (s->program)
-		n += snprintf(line + n, sizeof(line) - (size_t)n, " (%.3g%% of the run)", 100.0 * (double)s->total / (double)s->program);
+		n += snprintf(line + n, sizeof(line) - (size_t)n, " (%.3g%% of the run)",
+			      100.0 * (double)s->total / (double)s->program);
 	if (file && s->f->line)
 		snprintf(line + n, sizeof(line) - (size_t)n, ", %.100s:%" PRIu32, slash ? slash + 1 : file, s->f->line);
 	fputs("\nset label 2 at screen 0.02, 0.925 left noenhanced textcolor rgb '#444444' ", out);
@@ -174,7 +183,8 @@ static bool put_titles(const struct slope_show *s, FILE *out)
 /* The range, with room beyond it: `reach` times as far on a logarithmic axis, `more` of its length on a linear one. */
 static void put_axis(char which, const struct slope_axis *a, double reach, double more, FILE *out)
 {
-	double low = a->log ? a->low / reach : a->low, high = a->log ? a->high * reach : a->high + (a->high - a->low) * more;
+	double low = a->log ? a->low / reach : a->low;
+	double high = a->log ? a->high * reach : a->high + (a->high - a->low) * more;
 
 	fprintf(out, "set %crange [%.10g:%.10g]\n", which, low, high);
 	fprintf(out, a->log ? "set logscale %c 10\n" : "unset logscale %c\n", which);
@@ -204,29 +214,43 @@ static void put_look(enum slope_picture kind, FILE *out)
 	      "set grid xtics ytics linecolor rgb '#dddddd' linewidth 1\n"
 	      "set lmargin at screen 0.085\n"
 	      "set rmargin at screen 0.975\n"
-	      "set key top left Left reverse vertical maxrows 3 samplen 3 opaque noenhanced box linecolor rgb '#dddddd'\n", out);
+	      "set key top left Left reverse vertical maxrows 3 samplen 3 opaque noenhanced\n"
+	      "set key box linecolor rgb '#dddddd'\n", out);
+}
+
+/* One series of the cost plot. */
+static void put_line(int column, const char *look, const char *color, const char *title, struct slope_order order,
+		     FILE *out)
+{
+	char text[SLOPE_ORDER_TEXT];
+
+	fprintf(out, " $lines using 1:%d with lines %s linecolor rgb '%s' title '%s%s', \\\n", column, look, color,
+		title, slope_order_text(order, text));
+}
+
+static void put_marks(int column, int type, const char *color, const char *title, FILE *out)
+{
+	fprintf(out, " $points using 1:%d with points pointtype %d pointsize 1.1 linewidth 1.3", column, type);
+	fprintf(out, " linecolor rgb '%s' title '%s', \\\n", color, title);
 }
 
 static void put_cost_plot(const struct slope_show *s, const struct slope_axis *y, FILE *out)
 {
-	char order[SLOPE_ORDER_TEXT];
 	const struct slope_growth *g = &s->growth[SLOPE_COST_MEAN];
 
-	fprintf(out, "set ylabel 'cost of a call (%s%s)' noenhanced\n",
-		s->p->unit_name[s->o.unit] ? s->p->unit_name[s->o.unit] : "?", y->log ? ", log" : "");
+	fprintf(out, "set ylabel 'cost of a call (%s%s)' noenhanced\n", unit_of(s), y->log ? ", log" : "");
 	fputs("plot \\\n", out);
 	if (s->has_above)
-		fprintf(out, " $lines using 1:4 with lines linewidth 2 dashtype '-' linecolor rgb '#777777' title '%s', \\\n",
-			slope_order_text(s->above, order));
+		put_line(4, "linewidth 2 dashtype '-'", "#777777", "", s->above, out);
 	if (g->fitted)
-		fprintf(out, " $lines using 1:2 with lines linewidth 2.5 linecolor rgb '#0072b2' title 'fitted: %s', \\\n",
-			slope_order_text(g->model.order, order));
+		put_line(2, "linewidth 2.5", "#0072b2", "fitted: ", g->model.order, out);
 	if (s->has_below)
-		fprintf(out, " $lines using 1:3 with lines linewidth 2 dashtype (2,4) linecolor rgb '#777777' title '%s', \\\n",
-			slope_order_text(s->below, order));
-	fputs(" $points using 1:2 with points pointtype 8 pointsize 1.1 linewidth 1.3 linecolor rgb '#d55e00' title 'worst', \\\n"
-	      " $points using 1:4 with points pointtype 10 pointsize 1.1 linewidth 1.3 linecolor rgb '#009e73' title 'best', \\\n"
-	      " $points using 1:3 with points pointtype 7 pointsize 0.8 linecolor rgb '#000000' title 'mean'\n", out);
+		put_line(3, "linewidth 2 dashtype (2,4)", "#777777", "", s->below, out);
+	if (s->scatter > 0) {        /* otherwise there is nothing but the mean */
+		put_marks(2, 8, "#d55e00", "worst", out);
+		put_marks(4, 10, "#009e73", "best", out);
+	}
+	fputs(" $points using 1:3 with points pointtype 7 pointsize 0.8 linecolor rgb '#000000' title 'mean'\n", out);
 }
 
 static void put_calls_plot(const struct slope_show *s, const struct slope_axis *x, double most, FILE *out)
@@ -239,7 +263,7 @@ static void put_calls_plot(const struct slope_show *s, const struct slope_axis *
 		x->log ? ", log scale" : "", y.log ? " (log)" : "");
 	put_axis('y', &y, 1, 0.05, out);
 	put_tics('x', x, 10, true, out);
-	put_tics('y', &y, 4, true, out);
+	put_tics('y', &y, most < 4 ? (size_t)most : 4, true, out);
 	fputs("set style fill solid 0.75 noborder\n"
 	      "plot $calls using (($1+$2)/2):3:1:2:(1e-9):3 with boxxyerror linecolor rgb '#56b4e9' notitle\n", out);
 }
@@ -258,12 +282,12 @@ bool slope_gnuplot_script(const struct slope_show *s, enum slope_picture kind, F
 	bool ok = put_titles(s, out);
 
 	put_axis('x', &x, 1.06, 0.02, out);
-	put_axis('y', &y, 1.4, 0.25, out);      /* the key stands in the corner that growth leaves free, or above */
+	put_axis('y', &y, 1.4, 0.25, out);   /* the key stands in the corner that growth leaves free, or above */
 	put_tics('x', &x, 10, false, out);
 	put_tics('y', &y, 8, true, out);
-	fputs("set tmargin at screen 0.89\nset bmargin at screen 0.29\n", out);
+	fputs("set tmargin at screen 0.89\nset bmargin at screen 0.305\n", out);
 	put_cost_plot(s, &y, out);
-	fputs("unset label\nunset key\nset tmargin at screen 0.265\nset bmargin at screen 0.095\n", out);
+	fputs("unset label\nunset key\nset tmargin at screen 0.28\nset bmargin at screen 0.12\n", out);
 	put_calls_plot(s, &x, most, out);
 	fputs("unset multiplot\n", out);
 	return ok;
@@ -336,13 +360,15 @@ bool slope_gnuplot_run(const struct slope_show *s, enum slope_picture kind, int 
 	pid_t child;
 
 	if (!words) {
-		snprintf(error, SLOPE_GNUPLOT_ERROR, "no room for a temporary file: %s", strerror(errno ? errno : ENOMEM));
+		snprintf(error, SLOPE_GNUPLOT_ERROR, "no room for a temporary file: %s",
+			 strerror(errno ? errno : ENOMEM));
 		goto close_script;
 	}
 	int why = start(&child, script, fd, words);
 
 	if (why == ENOENT || why == EACCES) {
-		snprintf(error, SLOPE_GNUPLOT_ERROR, "gnuplot is not on PATH (Debian has it in gnuplot-nox); -o NAME.gp writes its script");
+		snprintf(error, SLOPE_GNUPLOT_ERROR,
+			 "gnuplot is not on PATH (Debian has it in gnuplot-nox); -o NAME.gp writes its script");
 	} else if (why) {
 		snprintf(error, SLOPE_GNUPLOT_ERROR, "cannot start gnuplot: %s", strerror(why));
 	} else if (!(good = wait_for(child))) {

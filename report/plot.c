@@ -64,7 +64,8 @@ static void draw_line(struct canvas *c, uint8_t number)
 
 	for (size_t i = 0; i + 1 < s->count; i++) {
 		double x = spot(&c->plot->x, s->x[i], wide, false), y = spot(&c->plot->y, s->y[i], high, true);
-		double dx = spot(&c->plot->x, s->x[i + 1], wide, false) - x, dy = spot(&c->plot->y, s->y[i + 1], high, true) - y;
+		double dx = spot(&c->plot->x, s->x[i + 1], wide, false) - x;
+		double dy = spot(&c->plot->y, s->y[i + 1], high, true) - y;
 		double length = fmax(fabs(dx), fabs(dy));
 
 		if (!isfinite(length) || length > 1e6)
@@ -82,7 +83,8 @@ static void draw_marks(struct canvas *c, uint8_t number)
 	for (size_t i = 0; i < s->count; i++) {
 		double x = spot(&c->plot->x, s->x[i], c->plot->columns, false);
 		double y = spot(&c->plot->y, s->y[i], c->plot->rows, true);
-		struct cell *cell = isfinite(x + y) && fabs(x) + fabs(y) < 1e6 ? cell_at(c, lround(x), lround(y)) : NULL;
+		bool near = isfinite(x + y) && fabs(x) + fabs(y) < 1e6;
+		struct cell *cell = near ? cell_at(c, lround(x), lround(y)) : NULL;
 
 		if (cell)
 			cell->mark = number;
@@ -164,7 +166,8 @@ static void put_legend(const struct slope_plot *p, FILE *out)
 			fprintf(out, "\n%*s", (int)SLOPE_PLOT_MARGIN - 2, "");
 			used = SLOPE_PLOT_MARGIN - 2;
 		}
-		fprintf(out, "  %s%s%s %s", slope_style_on(s->style, p->color), mark, slope_style_off(s->style, p->color), s->name);
+		fprintf(out, "  %s%s%s %s", slope_style_on(s->style, p->color), mark,
+			slope_style_off(s->style, p->color), s->name);
 		used += more;
 	}
 	fputc('\n', out);

@@ -45,8 +45,8 @@ struct slope_show {
 	uint64_t rms, trms, thread_input, external;
 	struct slope_curve curve;
 	struct slope_growth growth[SLOPE_STATISTICS];
-	double scatter;              /* relative standard deviation of calls of one size; NaN: no size was called twice */
-	const struct slope_curve_point *widest;    /* the size where it is largest by far; NULL: none */
+	double scatter;              /* relative standard deviation of calls of one size; NaN: none was called twice */
+	const struct slope_curve_point *widest;    /* the size whose calls differ most; NULL: none by much */
 	struct slope_guess guess[SLOPE_SHOW_GUESSES];
 	size_t guesses;
 	bool has_below, has_above;

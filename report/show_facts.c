@@ -84,7 +84,9 @@ static int by_thread_cost(const void *a, const void *b)
 {
 	const struct slope_show_thread *x = a, *y = b;
 
-	return x->total != y->total ? (x->total < y->total ? 1 : -1) : (x->thread > y->thread) - (x->thread < y->thread);
+	if (x->total != y->total)
+		return x->total < y->total ? 1 : -1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
 static bool split_threads(struct slope_show *s, const struct slope_profile_row *row, size_t rows)
@@ -98,8 +100,10 @@ static bool split_threads(struct slope_show *s, const struct slope_profile_row *
 	for (size_t i = 0; ok && i < rows; i++) {
 		struct slope_show_thread *t = &s->thread[s->threads++];
 
-		*t = (struct slope_show_thread){ row[i].thread, row[i].calls, row[i].total[s->o.unit], row[i].self[s->o.unit],
-						 s->growth[SLOPE_COST_MEAN] };
+		*t = (struct slope_show_thread){
+			.thread = row[i].thread, .calls = row[i].calls, .total = row[i].total[s->o.unit],
+			.self = row[i].self[s->o.unit], .growth = s->growth[SLOPE_COST_MEAN],
+		};
 		if (rows == 1)
 			break;
 		ok = slope_curve_load(&curve, s->p, s->o.function, row[i].thread, s->o.metric, s->o.unit);
@@ -151,6 +155,7 @@ static bool find_neighbours(struct slope_show *s)
 {
 	const struct slope_profile *p = s->p;
 	size_t callers = 0, callees = 0;
+	uint32_t unit = s->o.unit;
 
 	for (size_t i = 0; i < p->edge_count; i++) {
 		callers += p->edge[i].callee == s->o.function;
@@ -164,9 +169,9 @@ static bool find_neighbours(struct slope_show *s)
 		const struct slope_profile_edge *e = &p->edge[i];
 
 		if (e->callee == s->o.function)
-			s->caller[s->callers++] = (struct slope_show_neighbour){ e->caller, e->calls, e->cost[s->o.unit] };
+			s->caller[s->callers++] = (struct slope_show_neighbour){ e->caller, e->calls, e->cost[unit] };
 		if (e->caller == s->o.function)
-			s->callee[s->callees++] = (struct slope_show_neighbour){ e->callee, e->calls, e->cost[s->o.unit] };
+			s->callee[s->callees++] = (struct slope_show_neighbour){ e->callee, e->calls, e->cost[unit] };
 	}
 	s->callers = unite(s->caller, s->callers);
 	s->callees = unite(s->callee, s->callees);
@@ -211,7 +216,8 @@ struct slope_axis slope_show_x(const struct slope_show *s)
 	const struct slope_curve_point *point = s->curve.point;
 	size_t last = s->curve.count - 1;
 
-	return slope_axis_of(point[0].n, point[0].n > 0 ? point[0].n : last ? point[1].n : 0, point[last].n, s->o.axes, false);
+	return slope_axis_of(point[0].n, point[0].n > 0 ? point[0].n : last ? point[1].n : 0, point[last].n,
+			     s->o.axes, false);
 }
 
 struct slope_axis slope_show_y(const struct slope_show *s)
@@ -249,7 +255,8 @@ char *slope_show_growth(const struct slope_growth *g, char text[SLOPE_SHOW_TEXT]
 		return text;
 	}
 	if (isfinite(g->exponent))
-		snprintf(exponent, sizeof(exponent), ", exponent %.2f (%.2f..%.2f)", g->exponent + 0.0, g->low, g->high);
+		snprintf(exponent, sizeof(exponent), ", exponent %.2f (%.2f..%.2f)", g->exponent + 0.0, g->low,
+			 g->high);
 	snprintf(text, SLOPE_SHOW_TEXT, "%s%s, grade %c", slope_growth_text(g, growth), exponent, g->grade);
 	return text;
 }

@@ -31,29 +31,31 @@ static void sample_lines(struct lines *l, const struct slope_show *s, const stru
 	}
 }
 
-/* The curve in columns of its own: n, then each statistic. False when memory runs out. */
-static bool split_curve(const struct slope_curve *curve, double *column[1 + SLOPE_STATISTICS])
+/* The curve in columns: sizes, and each statistic behind them. One block of memory, or NULL. */
+static double *split_curve(const struct slope_curve *curve, double *cost[SLOPE_STATISTICS])
 {
-	double *all = malloc((1 + SLOPE_STATISTICS) * curve->count * sizeof(*all));
+	double *n = malloc((1 + SLOPE_STATISTICS) * curve->count * sizeof(*n));
 
-	for (size_t k = 0; all && k <= SLOPE_STATISTICS; k++) {
-		column[k] = all + k * curve->count;
+	for (size_t i = 0; n && i < curve->count; i++)
+		n[i] = curve->point[i].n;
+	for (size_t k = 0; n && k < SLOPE_STATISTICS; k++) {
+		cost[k] = n + (1 + k) * curve->count;
 		for (size_t i = 0; i < curve->count; i++)
-			column[k][i] = k ? curve->point[i].cost[k - 1] : curve->point[i].n;
+			cost[k][i] = curve->point[i].cost[k];
 	}
-	column[0] = all;
-	return all != NULL;
+	return n;
 }
 
 static bool put_curve(const struct slope_show *s, struct slope_plot *plot, FILE *out)
 {
-	double *column[1 + SLOPE_STATISTICS];
+	double *cost[SLOPE_STATISTICS], *n = split_curve(&s->curve, cost);
 	struct lines *l = malloc(sizeof(*l));
 	char title[64], below[48], above[48], fit[48], order[SLOPE_ORDER_TEXT];
 	struct slope_plot_series series[6];
 	size_t count = 0, points = s->curve.count;
 
-	if (!l || !split_curve(&s->curve, column)) {
+	if (!n || !l) {
+		free(n);
 		free(l);
 		return false;
 	}
@@ -62,17 +64,22 @@ static bool put_curve(const struct slope_show *s, struct slope_plot *plot, FILE 
 	snprintf(above, sizeof(above), "%s", slope_order_text(s->above, order));
 	snprintf(fit, sizeof(fit), "fit %s", slope_order_text(s->growth[SLOPE_COST_MEAN].model.order, order));
 	if (s->has_below)
-		series[count++] = (struct slope_plot_series){ below, SLOPE_PLOT_DOTS, "⠐⠐⠐", '.', SLOPE_STYLE_DIM, l->x, l->below, LINE_POINTS };
+		series[count++] = (struct slope_plot_series){
+			below, SLOPE_PLOT_DOTS, "⠐⠐⠐", '.', SLOPE_STYLE_DIM, l->x, l->below, LINE_POINTS };
 	if (s->has_above)
-		series[count++] = (struct slope_plot_series){ above, SLOPE_PLOT_DASHES, "⠤ ⠤", '-', SLOPE_STYLE_DIM, l->x, l->above, LINE_POINTS };
+		series[count++] = (struct slope_plot_series){
+			above, SLOPE_PLOT_DASHES, "⠤ ⠤", '-', SLOPE_STYLE_DIM, l->x, l->above, LINE_POINTS };
 	if (s->growth[SLOPE_COST_MEAN].fitted)
-		series[count++] = (struct slope_plot_series){ fit, SLOPE_PLOT_LINE, "⠤⠤⠤", '*', SLOPE_STYLE_WARM, l->x, l->fit, LINE_POINTS };
-	series[count++] = (struct slope_plot_series){ "best", SLOPE_PLOT_MARKS, "▽", 'v', SLOPE_STYLE_DIM, column[0],
-						      column[1 + SLOPE_COST_MIN], points };
-	series[count++] = (struct slope_plot_series){ "worst", SLOPE_PLOT_MARKS, "△", '^', SLOPE_STYLE_HOT, column[0],
-						      column[1 + SLOPE_COST_MAX], points };
-	series[count++] = (struct slope_plot_series){ "mean", SLOPE_PLOT_MARKS, "●", 'o', SLOPE_STYLE_BOLD, column[0],
-						      column[1 + SLOPE_COST_MEAN], points };
+		series[count++] = (struct slope_plot_series){
+			fit, SLOPE_PLOT_LINE, "⠤⠤⠤", '*', SLOPE_STYLE_WARM, l->x, l->fit, LINE_POINTS };
+	if (s->scatter > 0) {        /* otherwise there is nothing but the mean */
+		series[count++] = (struct slope_plot_series){
+			"best", SLOPE_PLOT_MARKS, "▽", 'v', SLOPE_STYLE_DIM, n, cost[SLOPE_COST_MIN], points };
+		series[count++] = (struct slope_plot_series){
+			"worst", SLOPE_PLOT_MARKS, "△", '^', SLOPE_STYLE_HOT, n, cost[SLOPE_COST_MAX], points };
+	}
+	series[count++] = (struct slope_plot_series){
+		"mean", SLOPE_PLOT_MARKS, "●", 'o', SLOPE_STYLE_BOLD, n, cost[SLOPE_COST_MEAN], points };
 	snprintf(title, sizeof(title), "cost (%s%s)", s->p->unit_name[s->o.unit] ? s->p->unit_name[s->o.unit] : "?",
 		 plot->y.log ? ", log" : "");
 	plot->y_title = title;
@@ -80,7 +87,7 @@ static bool put_curve(const struct slope_show *s, struct slope_plot *plot, FILE 
 	plot->count = count;
 	bool ok = slope_plot_print(plot, out);
 
-	free(column[0]);
+	free(n);
 	free(l);
 	return ok;
 }

@@ -31,30 +31,32 @@ const char *slope_page_number(double value, char text[SLOPE_PAGE_NUMBER])
 const char *slope_page_share(uint64_t part, uint64_t whole, char text[SLOPE_PAGE_NUMBER])
 {
 	double percent = whole ? 100.0 * (double)part / (double)whole : 0;
+	bool tiny = percent > 0 && percent < 0.05;
 
-	snprintf(text, SLOPE_PAGE_NUMBER, percent > 0 && percent < 0.05 ? "<0.1%%" : percent > 99.95 ? "%.0f%%" : "%.1f%%", percent);
+	snprintf(text, SLOPE_PAGE_NUMBER, tiny ? "<0.1%%" : percent > 99.95 ? "%.0f%%" : "%.1f%%", percent);
 	return text;
 }
 
 static void add_tail(struct slope_table *t, const struct slope_guess *g)
 {
+	const char *unclear = g->low > 0 ? "rises ever less" : g->high < 0 ? "falls ever less" : "unclear";
 	char level[16], least[16], most[16];
 
 	switch (g->trend) {
 	case SLOPE_TREND_FALLS:
 	case SLOPE_TREND_RISES:
-		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s as n^%.2f (%.2f..%.2f)", slope_trend_name(g->trend), g->slope, g->low, g->high);
+		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s as n^%.2f (%.2f..%.2f)", slope_trend_name(g->trend),
+				g->slope, g->low, g->high);
 		break;
 	case SLOPE_TREND_LEVELS:
-		slope_table_add(t, SLOPE_STYLE_PLAIN, "levels off at %s (%s..%s)", slope_page_number(g->level, level), slope_page_number(g->least, least),
-				slope_page_number(g->most, most));
+		slope_table_add(t, SLOPE_STYLE_PLAIN, "levels off at %s (%s..%s)", slope_page_number(g->level, level),
+				slope_page_number(g->least, least), slope_page_number(g->most, most));
 		break;
 	default:
 		if (!isfinite(g->slope))
 			slope_table_add(t, SLOPE_STYLE_PLAIN, "unclear: too short");
 		else
-			slope_table_add(t, SLOPE_STYLE_PLAIN, "%s (n^%.2f..%.2f)",
-					g->low > 0 ? "rises ever less" : g->high < 0 ? "falls ever less" : "unclear", g->low, g->high);
+			slope_table_add(t, SLOPE_STYLE_PLAIN, "%s (n^%.2f..%.2f)", unclear, g->low, g->high);
 	}
 	slope_table_add(t, g->trend == SLOPE_TREND_LEVELS ? SLOPE_STYLE_BOLD : SLOPE_STYLE_PLAIN, "%s",
 			slope_trend_meaning(g->trend));
@@ -104,7 +106,8 @@ static void add_thread(struct slope_table *t, const struct slope_show *s, const 
 	if (!part->growth.sizes)
 		slope_table_add(t, SLOPE_STYLE_PLAIN, "-");
 	else
-		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s..%s", slope_page_number(part->growth.n_min, least), slope_page_number(part->growth.n_max, most));
+		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s..%s", slope_page_number(part->growth.n_min, least),
+				slope_page_number(part->growth.n_max, most));
 	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(part->total, least));
 	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_page_share(part->total, s->total, least));
 	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_show_growth(&part->growth, text));
@@ -113,8 +116,8 @@ static void add_thread(struct slope_table *t, const struct slope_show *s, const 
 static bool put_threads(const struct slope_show *s, FILE *out)
 {
 	static const struct slope_table_column column[] = {
-		{ "thread", false, 8 }, { "calls", true, 0 }, { "n", true, 0 }, { "cost", true, 0 }, { "share", true, 0 },
-		{ "growth", false, 12 },
+		{ "thread", false, 8 }, { "calls", true, 0 }, { "n", true, 0 },
+		{ "cost", true, 0 }, { "share", true, 0 }, { "growth", false, 12 },
 	};
 	size_t shown = s->threads < THREADS_SHOWN ? s->threads : THREADS_SHOWN;
 	struct slope_table t;
@@ -136,17 +139,18 @@ static bool put_threads(const struct slope_show *s, FILE *out)
 static void add_neighbour(struct slope_table *t, const struct slope_show *s, const struct slope_show_neighbour *n)
 {
 	const char *name = s->p->function[n->function].name;
+	bool inner = n->function == s->o.function;
 	char text[16];
 
 	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(n->calls, text));
-	if (n->function == s->o.function) {      /* inner calls of a recursion cost nothing that the outermost has not */
+	if (inner) {                 /* costs nothing that the outermost call has not */
 		slope_table_add(t, SLOPE_STYLE_PLAIN, "-");
 		slope_table_add(t, SLOPE_STYLE_PLAIN, "-");
 	} else {
 		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(n->cost, text));
 		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_page_share(n->cost, s->total, text));
 	}
-	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s%s", name ? name : "?", n->function == s->o.function ? " (recursion)" : "");
+	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s%s", name ? name : "?", inner ? " (recursion)" : "");
 }
 
 static bool put_neighbours(const struct slope_show *s, const char *title, const struct slope_show_neighbour *list,
@@ -227,7 +231,8 @@ bool slope_page_source(const struct slope_show *s, FILE *out)
 
 	if (path)
 		fprintf(out, "\n%s%s%s%s\n", slope_style_on(SLOPE_STYLE_BOLD, s->o.color), path,
-			slope_style_off(SLOPE_STYLE_BOLD, s->o.color), newer ? " (changed since the profile was made)" : "");
+			slope_style_off(SLOPE_STYLE_BOLD, s->o.color),
+			newer ? " (changed since the profile was made)" : "");
 	ok = path != NULL;
 	free(path);
 	for (size_t i = 0; i < l->count; i++)

@@ -16,7 +16,7 @@
 #include "report/show_page.h"
 
 #define LABEL_COLUMNS 10u
-#define NAME_LEAST 32u           /* columns that a name gets beside its numbers, or it stands above them */
+#define NAME_LEAST 32u           /* columns for a name beside its numbers; with less room it stands above them */
 #define OUTLIERS_SHOWN 4u
 #define TIMES_LARGER 10.0        /* than the largest size: what the cost is foretold for */
 
@@ -67,11 +67,12 @@ static bool put_safe_entry(const struct slope_show *s, FILE *out, const char *la
 static char *place_of(const struct slope_show *s, char *text, size_t bytes)
 {
 	const char *file = slope_report_file(s->p, s->f), *slash = file ? strrchr(file, '/') : NULL;
+	const char *module = slope_report_module(s->p, s->f);
 
 	if (file && s->f->line)
-		snprintf(text, bytes, "%s:%" PRIu32, slash ? slash + 1 : file, s->f->line);
+		snprintf(text, bytes, "  %s:%" PRIu32, slash ? slash + 1 : file, s->f->line);
 	else
-		snprintf(text, bytes, "[%s]", slope_report_module(s->p, s->f));
+		snprintf(text, bytes, *module ? "  [%s]" : "%s", module);
 	return text;
 }
 
@@ -80,13 +81,14 @@ static bool put_head(const struct slope_show *s, FILE *out)
 	char place[64], rest[160], calls[16], cost[16], part[16];
 	unsigned width = slope_page_width(s);
 
-	snprintf(rest, sizeof(rest), "  %s  %s call%s  %s %s  %s of the run", place_of(s, place, sizeof(place)),
+	snprintf(rest, sizeof(rest), "%s  %s call%s  %s %s  %s of the run", place_of(s, place, sizeof(place)),
 		 slope_table_number(s->calls, calls), s->calls == 1 ? "" : "s", slope_table_number(s->total, cost),
-		 s->p->unit_name[s->o.unit] ? s->p->unit_name[s->o.unit] : "?", slope_page_share(s->total, s->program, part));
+		 s->p->unit_name[s->o.unit] ? s->p->unit_name[s->o.unit] : "?",
+		 slope_page_share(s->total, s->program, part));
 	const char *whole = s->f->name ? s->f->name : "?";
 	char *safe = slope_clip_middle(rest, SIZE_MAX);
 	size_t used = safe ? slope_clip_columns(safe) : 0, length = slope_clip_columns(whole);
-	bool apart = used + (length < NAME_LEAST ? length : NAME_LEAST) > width;     /* a long name has a line of its own */
+	bool apart = used + (length < NAME_LEAST ? length : NAME_LEAST) > width;
 	char *name = slope_clip_name(whole, apart ? width : width - used);
 
 	if (safe && name)
@@ -110,7 +112,8 @@ static bool put_losses(const struct slope_show *s, FILE *out)
 
 		if (!lost->count)
 			continue;
-		snprintf(line, sizeof(line), "%" PRIu64 " %s", lost->count, lost->text && lost->text[0] ? lost->text : lost->name);
+		snprintf(line, sizeof(line), "%" PRIu64 " %s", lost->count,
+			 lost->text && lost->text[0] ? lost->text : lost->name);
 		ok &= put_safe_entry(s, out, "LOST", line);
 	}
 	for (size_t i = 0; i < p->problem_count; i++)
@@ -125,10 +128,11 @@ static void add_term(char *text, size_t bytes, double factor, const char *order)
 	size_t length = strlen(text);
 	char value[16];
 
-	if (factor == 0)
-		return;
-	snprintf(text + length, bytes - length, "%s%s%s%s", !length ? (factor < 0 ? "-" : "") : factor < 0 ? " - " : " + ",
-		 slope_page_number(fabs(factor), value), *order ? " " : "", order);
+	const char *sign = factor < 0 ? (length ? " - " : "-") : length ? " + " : "";
+
+	if (factor != 0)
+		snprintf(text + length, bytes - length, "%s%s%s%s", sign, slope_page_number(fabs(factor), value),
+			 *order ? " " : "", order);
 }
 
 /* "120 + 3.1 n + 1.31 n^2" */
@@ -146,19 +150,27 @@ static char *model_text(const struct slope_model *m, char text[96])
 	return text;
 }
 
+/* 0.021 -> "2.1 %". Returns `text`. */
+static char *percent(double part, char text[16])
+{
+	snprintf(text, 16, part < 0.0001 ? "<0.01 %%" : part < 0.0995 ? "%.2g %%" : "%.0f %%", 100 * part);
+	return text;
+}
+
 static void put_evidence(const struct slope_show *s, const struct slope_growth *g, FILE *out)
 {
-	char line[320], least[16], most[16];
+	char line[320], least[16], most[16], error[16];
 	int n = snprintf(line, sizeof(line), g->sizes == 1 ? "%zu size, n = %s" : "%zu sizes over %s..%s", g->sizes,
 			 slope_page_number(g->n_min, least), slope_page_number(g->n_max, most));
 
 	if (g->bins < g->sizes)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, " in %zu bins", g->bins);
 	if (isfinite(g->r2))
-		n += snprintf(line + n, sizeof(line) - (size_t)n, ", R2 %.3f, typical error %.2g %%", g->r2, 100 * g->error);
+		n += snprintf(line + n, sizeof(line) - (size_t)n, ", R2 %.3f, typical error %s", g->r2,
+			      percent(g->error, error));
 	if (isfinite(g->holdout))
-		snprintf(line + n, sizeof(line) - (size_t)n, "; the lower two thirds foretell the top within %.2g %%",
-			 100 * g->holdout);
+		snprintf(line + n, sizeof(line) - (size_t)n, "; the lower two thirds foretell the top within %s",
+			 percent(g->holdout, error));
 	put_entry(s, out, "", "%s", line);
 }
 
@@ -200,7 +212,8 @@ static void put_growth(const struct slope_show *s, FILE *out)
 		const char *label;
 	} other[] = { { SLOPE_COST_MAX, "worst" }, { SLOPE_COST_MIN, "best" } };
 	const struct slope_growth *mean = &s->growth[SLOPE_COST_MEAN];
-	char text[SLOPE_SHOW_TEXT], short_mean[SLOPE_GROWTH_TEXT], shorter[SLOPE_GROWTH_TEXT], advice[SLOPE_ADVICE_TEXT];
+	char text[SLOPE_SHOW_TEXT], advice[SLOPE_ADVICE_TEXT];
+	char short_mean[SLOPE_GROWTH_TEXT], shorter[SLOPE_GROWTH_TEXT];
 
 	put_entry(s, out, "growth", "%s", slope_show_growth(mean, text));
 	if (s->curve.count)
@@ -226,7 +239,8 @@ static void put_outliers(const struct slope_show *s, FILE *out)
 
 	for (size_t i = 0; i < shown; i++)
 		snprintf(line + strlen(line), sizeof(line) - strlen(line), "%sn = %s cost %s, not %s", i ? "; " : "",
-			 slope_page_number(g->outlier[i].n, n), slope_page_number(g->outlier[i].cost, cost), slope_page_number(g->outlier[i].expected, expected));
+			 slope_page_number(g->outlier[i].n, n), slope_page_number(g->outlier[i].cost, cost),
+			 slope_page_number(g->outlier[i].expected, expected));
 	if (g->outliers > shown)
 		snprintf(line + strlen(line), sizeof(line) - strlen(line), "; %zu more", g->outliers - shown);
 	if (shown)
@@ -236,15 +250,16 @@ static void put_outliers(const struct slope_show *s, FILE *out)
 static void put_variance(const struct slope_show *s, FILE *out)
 {
 	const struct slope_curve_point *w = s->widest;
-	char n[16], least[16], most[16], calls[16];
+	char n[16], least[16], most[16], calls[16], apart[16];
 
 	if (!isfinite(s->scatter))
 		return;
 	if (!w)
-		put_entry(s, out, "variance", "calls of one size cost alike (%.2g %% apart)", 100 * s->scatter);
+		put_entry(s, out, "variance", "calls of one size cost alike (%s apart)", percent(s->scatter, apart));
 	else
-		put_entry(s, out, "variance", "calls of one size are %.2g %% apart; most at n = %s: %s to %s in %s calls",
-			  100 * s->scatter, slope_page_number(w->n, n), slope_page_number(w->cost[SLOPE_COST_MIN], least),
+		put_entry(s, out, "variance", "calls of one size are %s apart; most at n = %s: %s to %s in %s calls",
+			  percent(s->scatter, apart), slope_page_number(w->n, n),
+			  slope_page_number(w->cost[SLOPE_COST_MIN], least),
 			  slope_page_number(w->cost[SLOPE_COST_MAX], most), slope_page_number(w->calls, calls));
 }
 
@@ -253,13 +268,16 @@ static void put_input(const struct slope_show *s, FILE *out)
 	char outside[16], threads[16];
 
 	if (s->external && s->thread_input)
-		put_entry(s, out, "input", "%s of it came from outside (files, network, devices), %s from other threads",
-			  slope_page_share(s->external, s->trms, outside), slope_page_share(s->thread_input, s->trms, threads));
+		put_entry(s, out, "input",
+			  "%s of it came from outside (files, network, devices), %s from other threads",
+			  slope_page_share(s->external, s->trms, outside),
+			  slope_page_share(s->thread_input, s->trms, threads));
 	else if (s->external)
 		put_entry(s, out, "input", "%s of it came from outside (files, network, devices)",
 			  slope_page_share(s->external, s->trms, outside));
 	else if (s->thread_input)
-		put_entry(s, out, "input", "%s of it came from other threads", slope_page_share(s->thread_input, s->trms, threads));
+		put_entry(s, out, "input", "%s of it came from other threads",
+			  slope_page_share(s->thread_input, s->trms, threads));
 }
 
 bool slope_show_text(const struct slope_show *s, FILE *out)

@@ -13,13 +13,15 @@
 #include "tests/unit/failing.h"
 
 static struct slope_profile_module module[] = {
-	{ .path = "" }, { .path = "/home/ada/wf" }, { .path = "/usr/lib/libc.so.6" }, { .path = "/usr/lib/libcount.so" },
+	{ .path = "" }, { .path = "/home/ada/wf" }, { .path = "/usr/lib/libc.so.6" },
+		{ .path = "/usr/lib/libcount.so" },
 };
 
 static struct slope_profile_function function[] = {
 	{ .name = "(thread)" },
 	{ .module = 1, .offset = 0x10, .raw_name = "main", .name = "main", .file = "/src/wf.c", .line = 80 },
-	{ .module = 1, .offset = 0x20, .raw_name = "str_tolower", .name = "str_tolower", .file = "/src/wf.c", .line = 12 },
+	{ .module = 1, .offset = 0x20, .raw_name = "str_tolower", .name = "str_tolower", .file = "/src/wf.c",
+		.line = 12 },
 	{ .module = 1, .offset = 0x30, .raw_name = "_ZN3set4findEi", .name = "set<int>::find(int const&) const",
 	  .file = "/src/set.h", .line = 5 },
 	{ .module = 1, .offset = 0x40, .raw_name = "helper", .name = "helper", .file = "/src/a.c", .line = 3 },
@@ -158,7 +160,8 @@ static void test_handles_find_one(void **state)
 		uint32_t function;
 		const char *handle;
 	} cases[] = {
-		{ 1, "main" }, { 6, "libc.so.6:_start" }, { 7, "wf:_start" }, { 4, "helper@a.c:3" }, { 8, "libc.so.6+0x80" },
+		{ 1, "main" }, { 6, "libc.so.6:_start" }, { 7, "wf:_start" }, { 4, "helper@a.c:3" },
+			{ 8, "libc.so.6+0x80" },
 		{ 12, "wf+0xc0" }, { 13, "wf+0xd0" }, { 3, "set<int>::find(int const&) const" },
 	};
 

@@ -31,7 +31,8 @@ static struct slope_profile *grown_profile(void)
 		uint64_t n = 10 + 40 * i, cost = 3 * n * n;
 
 		grown_points[i] = (struct point){ n, 2, 2 * n, 0, 0,
-			{ STAT(cost - 2 * n, cost + 2 * n, 2 * cost, 2 * (cost * cost + 4 * n * n)), STAT(1, 1, 2, 2) } };
+			{ STAT(cost - 2 * n, cost + 2 * n, 2 * cost, 2 * (cost * cost + 4 * n * n)),
+				STAT(1, 1, 2, 2) } };
 	}
 	p->row[7].points[SLOPE_METRIC_TRMS] = (struct slope_profile_points)POINTS(grown_points);
 	return p;
@@ -263,18 +264,21 @@ static void test_json_is_read_by_others(void **state)
 		"import json, sys\n"
 		"d = json.load(open(sys.argv[1]))\n"
 		"g = d[\"growth\"]\n"
-		"print(d[\"schema\"], d[\"function\"][\"name\"], len(d[\"points\"]), d[\"points\"][1], g[\"mean\"][\"verdict\"],\n"
-		"      sorted(g), [x[\"trend\"] for x in d[\"guesses\"]], d[\"callees\"][0][\"name\"], d[\"threads\"][0][\"id\"])\n"
+		"print(d[\"schema\"], d[\"function\"][\"name\"], len(d[\"points\"]), d[\"points\"][1])\n"
+		"print(g[\"mean\"][\"verdict\"], sorted(g), [x[\"trend\"] for x in d[\"guesses\"]],\n"
+		"      d[\"callees\"][0][\"name\"], d[\"threads\"][0][\"id\"])\n"
 		"' $FILE");
 
-	assert_string_equal(said, "slope-show/1 walk 24 {'n': 50, 'calls': 2, 'mean': 7500, 'max': 7600, 'min': 7400, "
-				  "'variance': 20000} superlinear ['max', 'mean', 'min'] ['rises', 'levels_off', 'falls'] walk 1\n");
+	assert_string_equal(said, "slope-show/1 walk 24 "
+				  "{'n': 50, 'calls': 2, 'mean': 7500, 'max': 7600, 'min': 7400, 'variance': 20000}\n"
+				  "superlinear ['max', 'mean', 'min'] ['rises', 'levels_off', 'falls'] walk 1\n");
 	free(said);
 	free(text);
 	for (uint32_t fn = FN_MAIN; fn < FN_COUNT; fn++) {       /* also where there is little to say */
 		o = options_for(fn);
 		text = printed(sample_profile(), &o, slope_show_json);
-		said = run_on(text, "python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))[\"schema\"])' $FILE");
+		said = run_on(text,
+			      "python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))[\"schema\"])' $FILE");
 		assert_string_equal(said, "slope-show/1\n");
 		free(said);
 		free(text);
@@ -361,7 +365,8 @@ static void test_listing_ends_with_the_function(void **state)
 static void test_no_listing_without_a_file(void **state)
 {
 	(void)state;
-	struct slope_profile_function gone = { .file = "/no/such/file.c", .line = 3 }, folder = { .file = "/tmp", .line = 1 }, none = { 0 };
+	struct slope_profile_function gone = { .file = "/no/such/file.c", .line = 3 },
+		folder = { .file = "/tmp", .line = 1 }, none = { 0 };
 	struct slope_listing l;
 
 	assert_true(slope_listing_init(&l, sample_profile(), &gone) && !l.path);
