@@ -10,6 +10,7 @@
 #define SLOPE_VERB_LIST(X)                                                                   \
 	X(record, "profile a run of a program and write slope.data")                         \
 	X(report, "show the functions of a profile")                                         \
+	X(show, "show one function: its curve, growth, workload, callers and source")         \
 	X(export, "print a profile in another format: csv, json, callgrind")                 \
 	X(merge, "make one profile of several")                                              \
 	X(info, "print the facts of a profile: program, source, sizes, what was lost")       \

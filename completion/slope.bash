@@ -10,6 +10,7 @@ _slope_options() {
 		echo '--fair-sched= --max-threads= --no-symbols -q --quiet'
 		;;
 	report) echo '-j --json -n --top= -s --sort= -u --unit= -i --input= -f --filter= --color=' ;;
+	show) echo '-j --json -o --output= -g --guess= -u --unit= -i --input= --linear --log --ascii --color=' ;;
 	export) echo '-f --format= -o --output=' ;;
 	merge) echo '-o --output=' ;;
 	info) echo '-j --json' ;;
@@ -27,8 +28,8 @@ _slope_values() {
 	record/--cell) echo '1 2 4 8 16 32 64' ;;
 	record/--fair-sched) echo 'yes no' ;;
 	report/--sort | report/-s) echo 'total self calls name' ;;
-	report/--input | report/-i) echo 'trms rms' ;;
-	report/--unit | report/-u) echo 'ir bb' ;;
+	report/--input | report/-i | show/--input | show/-i) echo 'trms rms' ;;
+	report/--unit | report/-u | show/--unit | show/-u) echo 'ir bb' ;;
 	export/--format | export/-f) echo 'csv json callgrind' ;;
 	*/--color) echo 'auto always never' ;;
 	esac
@@ -51,7 +52,7 @@ _slope_program_at() {
 }
 
 _slope() {
-	local verbs='record report export merge info doctor'
+	local verbs='record report show export merge info doctor'
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} first=2 at values
 	COMPREPLY=()
 	case " $verbs " in
