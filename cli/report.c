@@ -10,10 +10,8 @@
 
 #define TOP_NOT_GIVEN UINT64_MAX
 
-/* The order of the choices is that of enum slope_report_sort and of SLOPE_METRIC_*. */
+/* The order of the choices is that of enum slope_report_sort. */
 #define SORT_CHOICES "total|self|calls|name"
-#define INPUT_CHOICES "trms|rms"
-#define INPUT_NOT_GIVEN SLOPE_METRICS
 
 struct settings {
 	bool json;
@@ -22,7 +20,7 @@ struct settings {
 	const char *unit, *filter;
 };
 
-static const struct settings defaults = { .top = TOP_NOT_GIVEN, .sort = SLOPE_SORT_TOTAL, .input = INPUT_NOT_GIVEN };
+static const struct settings defaults = { .top = TOP_NOT_GIVEN, .sort = SLOPE_SORT_TOTAL, .input = SLOPE_VIEW_INPUT_NOT_GIVEN };
 
 static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 {
@@ -32,7 +30,7 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		  0, UINT32_MAX },
 		{ "sort", 's', SLOPE_OPTION_CHOICE, &s->sort, SORT_CHOICES, "what comes first (total)", 0, 0 },
 		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME", "the cost unit (the first that was recorded)", 0, 0 },
-		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->input, INPUT_CHOICES,
+		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->input, SLOPE_VIEW_INPUTS,
 		  "by which input size points count (trms where it was recorded)", 0, 0 },
 		{ "filter", 'f', SLOPE_OPTION_TEXT, &s->filter, "GLOB", "only functions whose name fits", 0, 0 },
 		{ "color", 0, SLOPE_OPTION_CHOICE, &s->color, SLOPE_COLOR_CHOICES,
@@ -47,25 +45,12 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 	return slope_options_parse(&usage, argc, argv);
 }
 
-static bool choose_metric(const struct slope_profile *profile, unsigned input, uint32_t *metric)
-{
-	if (input == INPUT_NOT_GIVEN)
-		return true;
-	if (profile->metrics & 1u << input) {
-		*metric = input;
-		return true;
-	}
-	slope_say("--input=%s: the profile was recorded without; record again with --input=both",
-		  input == SLOPE_METRIC_RMS ? "rms" : "trms");
-	return false;
-}
-
 static int print(const struct slope_profile *profile, const struct settings *s)
 {
 	struct slope_report_options o = slope_report_defaults(profile);
 	bool good;
 
-	if (!slope_view_unit(profile, s->unit, &o.unit) || !choose_metric(profile, s->input, &o.metric))
+	if (!slope_view_unit(profile, s->unit, &o.unit) || !slope_view_metric(profile, s->input, &o.metric))
 		return SLOPE_EXIT_WRONG;
 	if (s->json)
 		o.top = 0;

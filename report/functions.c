@@ -14,6 +14,11 @@ struct slope_report_options slope_report_defaults(const struct slope_profile *p)
 	};
 }
 
+struct slope_export_options slope_export_defaults(const struct slope_profile *p)
+{
+	return (struct slope_export_options){ .metric = slope_report_defaults(p).metric };
+}
+
 double slope_report_share(uint64_t part, uint64_t whole)
 {
 	return part >= whole ? (part ? 1.0 : 0.0) : (double)part / (double)whole;

@@ -137,6 +137,20 @@ void slope_json_real(struct slope_json *j, const char *key, double number)
 	fputs(isfinite(number) ? text : "null", j->out);
 }
 
+void slope_json_mean(struct slope_json *j, const char *key, uint64_t sum, uint64_t count)
+{
+	unsigned __int128 millionths = count ? ((unsigned __int128)sum * 1000000 + count / 2) / count : 0;
+	uint64_t whole = (uint64_t)(millionths / 1000000);
+	unsigned part = (unsigned)(millionths % 1000000), digits = 6;
+
+	slope_json_uint(j, key, whole);
+	if (!part)
+		return;
+	for (; part % 10 == 0; part /= 10)
+		digits--;
+	fprintf(j->out, ".%0*u", (int)digits, part);
+}
+
 void slope_json_bool(struct slope_json *j, const char *key, bool value)
 {
 	before_value(j, key);
