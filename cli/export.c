@@ -12,7 +12,7 @@
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "cli/view.h"
-#include "report/report.h"
+#include "report/functions.h"
 
 /* Options that only some formats have a use for. */
 enum { TAKES_UNIT = 1, TAKES_INPUT = 2, TAKES_FUNCTION = 4, TAKES_THREADS = 8 };
@@ -98,10 +98,8 @@ static bool print_extrap(const struct slope_profile *profile, const struct slope
 
 	if (!slope_export_extrap(profile, o, out, &notes))
 		return false;
-	if (!notes.functions && o->function)
-		slope_say("no function '%s' with points; slope report lists the functions", o->function);
-	else if (!notes.functions)
-		slope_say("no function has points, so there is nothing for Extra-P");
+	if (!notes.functions)
+		slope_say("%s no points, so there is nothing for Extra-P", o->function ? "the function has" : "the profile has");
 	else if (notes.sizes_differ)
 		slope_say("Extra-P wants the same sizes for all functions of a file, and these differ: choose one with --function=NAME");
 	return true;
@@ -147,6 +145,15 @@ static int to_file(const struct slope_profile *profile, const struct format *for
 	return good ? 0 : SLOPE_EXIT_WRONG;
 }
 
+static bool has_function(const struct slope_profile *profile, const char *name)
+{
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (slope_report_is_named(&profile->function[i], name))
+			return true;
+	slope_say("--function=%s: the profile has no function of this name; 'slope report --filter' finds names", name);
+	return false;
+}
+
 static int export_profile(const struct slope_profile *profile, const struct settings *s)
 {
 	struct slope_export_options o = slope_export_defaults(profile);
@@ -155,6 +162,8 @@ static int export_profile(const struct slope_profile *profile, const struct sett
 	o.threads = s->threads;
 	o.function = s->function;
 	if (!slope_view_unit(profile, s->unit, &o.unit) || !slope_view_metric(profile, s->input, &o.metric))
+		return SLOPE_EXIT_WRONG;
+	if (s->function && !has_function(profile, s->function))
 		return SLOPE_EXIT_WRONG;
 	return s->output ? to_file(profile, format, &o, s->output) : to_stdout(profile, format, &o);
 }

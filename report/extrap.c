@@ -202,12 +202,7 @@ static bool put_function(struct extrap *e, const struct slope_profile_row *row, 
 
 static bool is_wanted(const struct extrap *e, uint32_t function)
 {
-	const struct slope_profile_function *f = &e->p->function[function];
-	const char *wanted = e->o->function;
-
-	if (function == SLOPE_FN_ROOT)
-		return false;
-	return !wanted || (f->name && !strcmp(f->name, wanted)) || (f->raw_name && !strcmp(f->raw_name, wanted));
+	return function != SLOPE_FN_ROOT && (!e->o->function || slope_report_is_named(&e->p->function[function], e->o->function));
 }
 
 static bool put_functions(struct extrap *e)

@@ -45,6 +45,11 @@ const char *slope_report_file(const struct slope_profile *p, const struct slope_
 	return f->file;
 }
 
+bool slope_report_is_named(const struct slope_profile_function *f, const char *name)
+{
+	return (f->name && !strcmp(f->name, name)) || (f->raw_name && !strcmp(f->raw_name, name));
+}
+
 const char *slope_report_metric_name(uint32_t metric)
 {
 	return metric == SLOPE_METRIC_RMS ? "rms" : "trms";
