@@ -51,7 +51,7 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 {
 	const struct slope_option option[] = {
 		{ "format", 'f', SLOPE_OPTION_CHOICE, &s->format, FORMATS,
-		  "csv: every point; json: the whole profile; others: for the tool of that name", 0, 0 },
+		  "csv: every point; json: the whole profile; folded: for flame graphs; others: for that tool", 0, 0 },
 		{ "output", 'o', SLOPE_OPTION_TEXT, &s->output, "FILE", "write to a file, not to standard output", 0, 0 },
 		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME", "folded: the cost unit (the first that was recorded)", 0, 0 },
 		{ "threads", 0, SLOPE_OPTION_FLAG, &s->threads, NULL, "folded: each thread apart", 0, 0 },
@@ -83,7 +83,7 @@ static bool options_fit(const struct settings *s)
 	else if (s->function && !(takes & TAKES_FUNCTION))
 		lost = "--function is for --format=extrap";
 	if (lost)
-		slope_say("%s; this format holds all there is", lost);
+		slope_say("%s", lost);
 	else if (formats[s->format].binary && !s->output && isatty(STDOUT_FILENO))
 		slope_say("this format is binary and nothing for a terminal; give -o FILE");
 	else
@@ -99,19 +99,21 @@ static bool print_extrap(const struct slope_profile *profile, const struct slope
 	if (!slope_export_extrap(profile, o, out, &notes))
 		return false;
 	if (!notes.functions)
-		slope_say("%s no points, so there is nothing for Extra-P", o->function ? "the function has" : "the profile has");
+		slope_say("the %s has no points, so there is nothing for Extra-P", o->function ? "function" : "profile");
 	else if (notes.sizes_differ)
-		slope_say("Extra-P wants the same sizes for all functions of a file, and these differ: choose one with --function=NAME");
+		slope_say("Extra-P wants the same sizes for all functions of a file, and these differ: "
+			  "choose one with --function=NAME");
 	return true;
 }
 
-static bool print(const struct slope_profile *profile, const struct format *format, const struct slope_export_options *o,
-		  FILE *out)
+static bool print(const struct slope_profile *profile, const struct format *format,
+		  const struct slope_export_options *o, FILE *out)
 {
 	return format->whole ? format->whole(profile, out) : format->chosen(profile, o, out);
 }
 
-static int to_stdout(const struct slope_profile *profile, const struct format *format, const struct slope_export_options *o)
+static int to_stdout(const struct slope_profile *profile, const struct format *format,
+		     const struct slope_export_options *o)
 {
 	bool good = print(profile, format, o, stdout);
 
@@ -121,8 +123,8 @@ static int to_stdout(const struct slope_profile *profile, const struct format *f
 }
 
 /* Into a neighbour first: a failure leaves the file as it was. A device or a pipe is written directly. */
-static int to_file(const struct slope_profile *profile, const struct format *format, const struct slope_export_options *o,
-		   const char *path)
+static int to_file(const struct slope_profile *profile, const struct format *format,
+		   const struct slope_export_options *o, const char *path)
 {
 	struct stat st;
 	bool direct = stat(path, &st) == 0 && !S_ISREG(st.st_mode);

@@ -10,7 +10,7 @@ _slope_options() {
 		echo '--fair-sched= --max-threads= --no-symbols -q --quiet'
 		;;
 	report) echo '-j --json -n --top= -s --sort= -u --unit= -i --input= -f --filter= --color=' ;;
-	export) echo '-f --format= -o --output=' ;;
+	export) echo '-f --format= -o --output= -u --unit= --threads -i --input= --function=' ;;
 	merge) echo '-o --output=' ;;
 	info) echo '-j --json' ;;
 	doctor) echo '-j --json --color=' ;;
@@ -27,9 +27,9 @@ _slope_values() {
 	record/--cell) echo '1 2 4 8 16 32 64' ;;
 	record/--fair-sched) echo 'yes no' ;;
 	report/--sort | report/-s) echo 'total self calls name' ;;
-	report/--input | report/-i) echo 'trms rms' ;;
-	report/--unit | report/-u) echo 'ir bb' ;;
-	export/--format | export/-f) echo 'csv json callgrind' ;;
+	report/--input | report/-i | export/--input | export/-i) echo 'trms rms' ;;
+	report/--unit | report/-u | export/--unit | export/-u) echo 'ir bb' ;;
+	export/--format | export/-f) echo 'csv json callgrind pprof folded speedscope extrap' ;;
 	*/--color) echo 'auto always never' ;;
 	esac
 }

@@ -39,7 +39,8 @@ static void put_line(const struct slope_profile *p, const struct slope_profile_r
 	put_field(slope_report_module(p, f), out);
 	fputc(',', out);
 	put_field(slope_report_file(p, f), out);
-	fprintf(out, ",%s,,%s,", slope_names_thread(&p->thread[row->thread], process, thread), slope_report_metric_name(metric));
+	fprintf(out, ",%s,,%s,", slope_names_thread(&p->thread[row->thread], process, thread),
+		slope_report_metric_name(metric));
 	put_field(p->unit_name[unit], out);
 	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
 		point->n, point->calls, cost->min, cost->max, cost->sum, slope_decimal128(cost->sq_hi, cost->sq_lo, squares),

@@ -202,7 +202,9 @@ static bool put_function(struct extrap *e, const struct slope_profile_row *row, 
 
 static bool is_wanted(const struct extrap *e, uint32_t function)
 {
-	return function != SLOPE_FN_ROOT && (!e->o->function || slope_report_is_named(&e->p->function[function], e->o->function));
+	const char *wanted = e->o->function;
+
+	return function != SLOPE_FN_ROOT && (!wanted || slope_report_is_named(&e->p->function[function], wanted));
 }
 
 static bool put_functions(struct extrap *e)

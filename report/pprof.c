@@ -16,7 +16,7 @@
  * Locations have addresses of their module's own address space, as nm prints
  * them, and mappings begin at 0 accordingly.
  *
- * Strings are numbered in the order of enum slope_pprof_text, then units,
+ * Strings are numbered in the order of enum text, then units,
  * threads, modules and functions; put_texts writes them in the same order.
  */
 #define _GNU_SOURCE
@@ -39,7 +39,7 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYMBOL, FUNCTION_FILE, FUNCTION_LINE };
 
-enum slope_pprof_text {
+enum text {
 	TEXT_EMPTY, TEXT_COUNT, TEXT_NANOSECONDS, TEXT_CALLS, TEXT_CALLS_BY_N, TEXT_N, TEXT_CELLS, TEXT_THREAD, TEXT_COMMENT,
 	TEXTS
 };
@@ -220,9 +220,12 @@ static void put_mapping(struct pprof *pp, size_t module)
 /* The module with main: the first mapping is taken for the program. SLOPE_MODULE_NONE: there is none. */
 static size_t program_module(const struct slope_profile *p)
 {
-	for (size_t i = 0; i < p->function_count; i++)
-		if (p->function[i].raw_name && !strcmp(p->function[i].raw_name, "main") && p->function[i].module < p->module_count)
-			return p->function[i].module;
+	for (size_t i = 0; i < p->function_count; i++) {
+		const struct slope_profile_function *f = &p->function[i];
+
+		if (f->raw_name && !strcmp(f->raw_name, "main") && f->module < p->module_count)
+			return f->module;
+	}
 	return SLOPE_MODULE_NONE;
 }
 
@@ -284,7 +287,8 @@ static bool put_comment(struct pprof *pp)
 		p->source ? p->source : "unknown", slope_report_metric_name(pp->metric), p->cell_bytes);
 	for (size_t i = 0; i < p->lost_count; i++)
 		if (p->lost[i].count)
-			fprintf(out, "\nlost: %" PRIu64 " %s", p->lost[i].count, p->lost[i].text ? p->lost[i].text : p->lost[i].name);
+			fprintf(out, "\nlost: %" PRIu64 " %s", p->lost[i].count,
+				p->lost[i].text ? p->lost[i].text : p->lost[i].name);
 	for (size_t i = 0; i < p->problem_count; i++)
 		fprintf(out, "\nproblem: %s", p->problem[i]);
 	bool good = !ferror(out);
@@ -308,7 +312,9 @@ static void put_module_texts(struct pprof *pp, const struct slope_profile_module
 
 static bool put_texts(struct pprof *pp)
 {
-	static const char *const fixed[TEXT_COMMENT] = { "", "count", "nanoseconds", "calls", "calls_by_n", "n", "cells", "thread" };
+	static const char *const fixed[TEXT_COMMENT] = {
+		"", "count", "nanoseconds", "calls", "calls_by_n", "n", "cells", "thread",
+	};
 	static const char *const ending[UNIT_TEXTS] = { "", "_total", "_by_n" };
 	const struct slope_profile *p = pp->p;
 	char number[SLOPE_NAMES_THREAD_BYTES];

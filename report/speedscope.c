@@ -102,7 +102,8 @@ static void put_samples(struct speedscope *s, const struct sheet *sheet, uint32_
 /* "ir (instructions), thread 2 worker"; `which` is NULL for all threads. */
 static void put_name(struct speedscope *s, uint32_t unit, const struct slope_profile_thread *which, bool process)
 {
-	const char *name = s->p->unit_name[unit] ? s->p->unit_name[unit] : "cost", *own = which && which->name ? which->name : "";
+	const char *name = s->p->unit_name[unit] ? s->p->unit_name[unit] : "cost";
+	const char *own = which && which->name ? which->name : "";
 	char text[256], number[SLOPE_NAMES_THREAD_BYTES];
 
 	if (which)
@@ -114,8 +115,8 @@ static void put_name(struct speedscope *s, uint32_t unit, const struct slope_pro
 	slope_json_string(&s->j, "name", text);
 }
 
-static void put_profile(struct speedscope *s, const struct sheet *sheet, uint32_t unit, const struct slope_profile_thread *which,
-			bool process)
+static void put_profile(struct speedscope *s, const struct sheet *sheet, uint32_t unit,
+			const struct slope_profile_thread *which, bool process)
 {
 	bool time = s->p->unit_name[unit] && !strcmp(s->p->unit_name[unit], "time");
 

@@ -143,7 +143,7 @@ def ask_pprof(profile, path):
     if not command or not profile.records:
         return
     for unit in profile.units:
-        table = profiles.run(*command, "-top", "-nodecount=100000", "-nodefraction=0", f"-sample_index={unit}", path).decode()
+        table = profiles.run(*command, "-top", f"-sample_index={unit}", path).decode()
         total = re.search(r"of (\d+) total", table)
         same(f"pprof's total of {unit}", int(total[1]) if total else 0, profile.total(unit))
     tags = profiles.run(*command, "-tags", "-sample_index=calls_by_n", path).decode()
@@ -250,7 +250,8 @@ def package(profile):
     os.makedirs(folder, exist_ok=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copy(os.path.join(profiles.HERE, name), folder)
-    done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, capture_output=True,
+                          text=True)
     if done.returncode:
         raise Missing("npm could not fetch speedscope: " + (done.stderr.strip().splitlines() or ["no reason"])[0])
     return ready

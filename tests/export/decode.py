@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Decodes pprof's profile.proto, knowing of slope's writer nothing but the published numbers of the fields.
 
-A message becomes a dictionary of lists. A field that is not in the tables, a wire type that does not fit, a text that is
-no UTF-8, or bytes left over are errors.
+A message becomes a dictionary of lists. A field that is not in the tables, a wire type that does not fit, a text that
+is no UTF-8, or bytes left over are errors.
 """
 
 import gzip
@@ -10,8 +10,9 @@ import gzip
 TYPE = {1: ("type", int), 2: ("unit", int)}
 LABEL = {1: ("key", int), 2: ("str", int), 3: ("num", int), 4: ("num_unit", int)}
 SAMPLE = {1: ("location_id", [int]), 2: ("value", [int]), 3: ("label", LABEL)}
-MAPPING = {1: ("id", int), 2: ("memory_start", int), 3: ("memory_limit", int), 4: ("file_offset", int), 5: ("filename", int),
-           6: ("build_id", int), 7: ("has_functions", int), 8: ("has_filenames", int), 9: ("has_line_numbers", int)}
+MAPPING = {1: ("id", int), 2: ("memory_start", int), 3: ("memory_limit", int), 4: ("file_offset", int),
+           5: ("filename", int), 6: ("build_id", int), 7: ("has_functions", int), 8: ("has_filenames", int),
+           9: ("has_line_numbers", int)}
 LINE = {1: ("function_id", int), 2: ("line", int)}
 LOCATION = {1: ("id", int), 2: ("mapping_id", int), 3: ("address", int), 4: ("line", LINE)}
 FUNCTION = {1: ("id", int), 2: ("name", int), 3: ("system_name", int), 4: ("filename", int), 5: ("start_line", int)}

@@ -34,7 +34,9 @@ function loadImporter(folder) {
 	if (!opening || drawing < 0) fail('the script is not built as expected')
 	const messages = []
 	const nothing = () => {}
-	const element = { style: {}, setAttribute: nothing, appendChild: nothing, addEventListener: nothing, getContext: nothing }
+	const element = {
+		style: {}, setAttribute: nothing, appendChild: nothing, addEventListener: nothing, getContext: nothing,
+	}
 	const window = {
 		addEventListener: nothing, matchMedia: () => ({ matches: false, addEventListener: nothing, addListener: nothing }),
 		location: { hash: '', href: '', protocol: 'file:' }, localStorage: { getItem: () => null, setItem: nothing },
@@ -52,14 +54,12 @@ function loadImporter(folder) {
 
 function describe(profile) {
 	const frames = {}
-	let nodes = 0
 	profile.forEachFrame(frame => {
-		nodes++
 		const place = frame.file ? ` ${frame.file}${frame.line ? `:${frame.line}` : ''}` : ''
 		const key = frame.name + place
 		frames[key] = (frames[key] || 0) + frame.getSelfWeight()
 	})
-	return { name: profile.getName(), unit: profile.getWeightUnit(), total: profile.getTotalWeight(), nodes, frames }
+	return { name: profile.getName(), total: profile.getTotalWeight(), frames }
 }
 
 async function main(folder, files) {
@@ -71,7 +71,7 @@ async function main(folder, files) {
 		const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)
 		const group = await importer.importProfilesFromArrayBuffer(path.basename(file), buffer)
 		if (!group) fail(`${file}: the importer does not know what this is`)
-		console.log(JSON.stringify({ file, as: messages[messages.length - 1], group: group.name, profiles: group.profiles.map(describe) }))
+		console.log(JSON.stringify({ file, as: messages[messages.length - 1], profiles: group.profiles.map(describe) }))
 	}
 }
 

@@ -88,12 +88,28 @@ static void test_numbers(void **state)
 	page_expect(&page, "[0.25, 0.333333, null, null, 0, 18446744073709551616, 340282366920938463463374607431768211455]\n");
 }
 
+static void test_means(void **state)
+{
+	(void)state;
+	static const uint64_t sum[] = { 15, 1, 2, 100, 1000001, 9999999, UINT64_MAX, 0, 7 };
+	static const uint64_t count[] = { 3, 2, 3, 1000, 1000000, 10000000, 1, 7, 0 };
+	struct page page;
+
+	page_open(&page);
+	slope_json_array(&page.j, NULL, true);
+	for (size_t i = 0; i < sizeof(sum) / sizeof(sum[0]); i++)
+		slope_json_mean(&page.j, NULL, sum[i], count[i]);
+	slope_json_end(&page.j);
+	page_expect(&page, "[5, 0.5, 0.666667, 0.1, 1.000001, 1, 18446744073709551615, 0, 0]\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nesting_and_commas),
 		cmocka_unit_test(test_text_is_escaped),
 		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_means),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
