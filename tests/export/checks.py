@@ -2,6 +2,8 @@
 """One check for each format: is what a reader finds what the profile holds?"""
 
 import collections
+import filecmp
+import functools
 import json
 import os
 import re
@@ -191,14 +193,24 @@ def extrap_points(text):
     return points
 
 
+def edge(n, bits):
+    """The size that n falls to where sizes keep so many binary digits after the first."""
+    cut = max(n.bit_length() - 1 - bits, 0)
+    return n >> cut << cut
+
+
 def extrap(profile):
+    bits = collections.defaultdict(lambda: 64)
+    for record in profile.records:
+        if profile.points(record):
+            kept = record["points"][profile.metric].get("folded_to_bits", 64)
+            bits[record["function"]] = min(bits[record["function"]], kept)
     wanted = collections.defaultdict(lambda: [0, 0])
     for record in profile.records:
-        if record["points"].get(profile.metric, {}).get("folded_to_bits"):
-            raise Missing("folded sizes are for the unit test")
         for point in profile.points(record) if record["function"] else []:
             for unit in profile.units:
-                sums = wanted[extrap_name(profile, profile.functions[record["function"]]), unit, point["n"]]
+                size = edge(point["n"], bits[record["function"]])
+                sums = wanted[extrap_name(profile, profile.functions[record["function"]]), unit, size]
                 sums[0] += point["cost"][unit]["sum"]
                 sums[1] += point["calls"]
     got = extrap_points(profile.export("extrap"))
@@ -239,22 +251,25 @@ def callgrind(profile):
 
 # ---- speedscope ----
 
-def package(profile):
-    """The folder of the npm package, installed on first use."""
-    folder = os.path.join(profile.folder, "npm")
-    ready = os.path.join(folder, "node_modules/speedscope")
+@functools.cache
+def package(scratch):
+    """The folder of the npm package in its version of package-lock.json, installed on first use."""
     if not shutil.which("node") or not shutil.which("npm"):
-        raise Missing("no node or no npm")
-    if os.path.isdir(ready):
-        return ready
-    os.makedirs(folder, exist_ok=True)
-    for name in ("package.json", "package-lock.json"):
-        shutil.copy(os.path.join(profiles.HERE, name), folder)
-    done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, capture_output=True,
-                          text=True)
-    if done.returncode:
-        raise Missing("npm could not fetch speedscope: " + (done.stderr.strip().splitlines() or ["no reason"])[0])
-    return ready
+        return None, "no node or no npm"
+    folder = os.path.join(scratch, "npm")
+    lock, whole = os.path.join(folder, "package-lock.json"), os.path.join(folder, "node_modules/.package-lock.json")
+    wanted = os.path.join(profiles.HERE, "package-lock.json")
+    if not os.path.exists(whole) or not filecmp.cmp(lock, wanted, shallow=False):
+        os.makedirs(folder, exist_ok=True)
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(os.path.join(profiles.HERE, name), folder)
+        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1",
+                   "--fetch-timeout=30000"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            reasons = [line for line in done.stderr.splitlines() if " code " in line or " network " in line]
+            return None, "npm could not fetch speedscope: " + (reasons or ["no reason given"])[-1]
+    return os.path.join(folder, "node_modules/speedscope"), None
 
 
 def fits(schema, value, root, where="$"):
@@ -304,7 +319,9 @@ def by_frame(profile, unit, thread=None):
 
 
 def speedscope(profile):
-    folder = package(profile)
+    folder, missing = package(profile.folder)
+    if missing:
+        raise Missing(missing)
     path = profile.export_to("speedscope", "profile.json")
     with open(os.path.join(folder, "dist/release/file-format-schema.json")) as schema, open(path) as file:
         rules = json.load(schema)
