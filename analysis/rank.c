@@ -171,7 +171,7 @@ static void put_into_group(struct slope_rank_row *row, uint64_t program)
 	double self = slope_rank_share(row->self, program);
 
 	row->group = SLOPE_GROUP_REST;
-	if (row->growth.verdict == SLOPE_VERDICT_INCONCLUSIVE) {
+	if (row->growth.verdict == SLOPE_VERDICT_INCONCLUSIVE && row->growth.reason != SLOPE_REASON_FIXED) {
 		if (self >= WORTH_NOW || row->share >= WORTH_ASKING)
 			row->group = SLOPE_GROUP_UNCLEAR;
 	} else if (is_steep(&row->growth) && row->later >= WORTH_LATER) {
