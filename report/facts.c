@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report/facts.h"
 
+#include "analysis/statistics.h"
+
 static void put_strings(struct slope_json *j, const char *key, char *const *text, size_t count)
 {
 	slope_json_array(j, key, true);
@@ -62,23 +64,12 @@ void slope_facts_costs(struct slope_json *j, const char *key, const struct slope
 	slope_json_end(j);
 }
 
-/* The row of function 0 in this thread. Rows are sorted by function, then thread: it mostly has the thread's position. */
-static const struct slope_profile_row *root_row(const struct slope_profile *p, size_t thread)
-{
-	if (thread < p->row_count && p->row[thread].function == SLOPE_FN_ROOT && p->row[thread].thread == thread)
-		return &p->row[thread];
-	for (size_t i = 0; i < p->row_count && p->row[i].function == SLOPE_FN_ROOT; i++)
-		if (p->row[i].thread == thread)
-			return &p->row[i];
-	return NULL;
-}
-
 void slope_facts_threads(struct slope_json *j, const struct slope_profile *p)
 {
 	slope_json_array(j, "threads", false);
 	for (size_t i = 0; i < p->thread_count; i++) {
 		const struct slope_profile_thread *t = &p->thread[i];
-		const struct slope_profile_row *root = root_row(p, i);
+		const struct slope_profile_row *root = slope_thread_row(p, i);
 
 		slope_json_object(j, NULL, true);
 		slope_json_uint(j, "id", t->id);

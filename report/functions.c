@@ -14,11 +14,6 @@ struct slope_report_options slope_report_defaults(const struct slope_profile *p)
 	};
 }
 
-double slope_report_share(uint64_t part, uint64_t whole)
-{
-	return part >= whole ? (part ? 1.0 : 0.0) : (double)part / (double)whole;
-}
-
 const char *slope_report_module(const struct slope_profile *p, const struct slope_profile_function *f)
 {
 	const char *path = f->module < p->module_count ? p->module[f->module].path : NULL;
@@ -45,8 +40,7 @@ const char *slope_report_metric_name(uint32_t metric)
 	return metric == SLOPE_METRIC_RMS ? "rms" : "trms";
 }
 
-/* Made by a thread and running on it, a coroutine has the system's number of that thread. */
-static bool is_coroutine(const struct slope_profile *p, size_t at)
+bool slope_report_is_coroutine(const struct slope_profile *p, size_t at)
 {
 	const struct slope_profile_thread *t = &p->thread[at];
 	uint32_t back = t->id - t->parent;   /* threads of a process stand in the order of their ids */
@@ -63,7 +57,7 @@ size_t slope_report_coroutines(const struct slope_profile *p)
 	size_t count = 0;
 
 	for (size_t i = 0; i < p->thread_count; i++)
-		count += is_coroutine(p, i);
+		count += slope_report_is_coroutine(p, i);
 	return count;
 }
 
@@ -74,51 +68,18 @@ static bool passes(const char *name, const char *filter)
 	return strpbrk(filter, "*?[") ? !fnmatch(filter, name, 0) : strstr(name, filter) != NULL;
 }
 
-static int by_number(const void *a, const void *b)
+/* The sizes of one function, whose rows are `count` from `rows` on. */
+static bool add_sizes(struct slope_report_row *to, const struct slope_profile *p, const struct slope_profile_row *rows,
+		      size_t count, uint32_t metric)
 {
-	const uint64_t *x = a, *y = b;
+	struct slope_sizes sizes;
 
-	return (*x > *y) - (*x < *y);
-}
-
-static size_t count_distinct(uint64_t *n, size_t count)
-{
-	size_t distinct = 0;
-
-	qsort(n, count, sizeof(*n), by_number);
-	for (size_t i = 0; i < count; i++)
-		distinct += !i || n[i] != n[i - 1];
-	return distinct;
-}
-
-/* The sizes of one function, whose rows are `count` from `rows` on; all at the coarsest grain of them. */
-static bool merge_points(struct slope_report_row *to, const struct slope_profile *p, const struct slope_profile_row *rows,
-			 size_t count, uint32_t metric)
-{
-	size_t sizes = 0;
-	uint64_t *n;
-
-	to->bits = SLOPE_POINTS_EXACT;
-	for (size_t i = 0; i < count; i++) {
-		const struct slope_profile_points *points = &rows[i].points[metric];
-
-		sizes += points->count;
-		if (points->count && points->bits < to->bits)
-			to->bits = points->bits;
-	}
-	if (!sizes)
-		return true;
-	n = malloc(sizes * sizeof(*n));
-	if (!n)
+	if (!slope_sizes_of(&sizes, p, rows, count, metric))
 		return false;
-	sizes = 0;
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < rows[i].points[metric].count; k++)
-			n[sizes++] = slope_points_edge(slope_profile_point(p, &rows[i].points[metric], k)->n, to->bits);
-	to->points = count_distinct(n, sizes);
-	to->n_min = n[0];
-	to->n_max = n[sizes - 1];
-	free(n);
+	to->points = sizes.points;
+	to->n_min = sizes.n_min;
+	to->n_max = sizes.n_max;
+	to->bits = sizes.bits;
 	return true;
 }
 
@@ -132,21 +93,6 @@ static void add_row(struct slope_report_row *to, const struct slope_profile_row 
 	to->thread += from->thread_input;
 	to->external += from->external;
 	to->threads++;
-}
-
-/* What all threads cost; their sum of self costs where the file has lost the threads' own rows. */
-static void measure_program(struct slope_report_rows *r, const struct slope_profile *p, uint32_t unit)
-{
-	uint64_t root = 0, self = 0;
-
-	for (size_t i = 0; i < p->row_count; i++) {
-		self += p->row[i].self[unit];
-		if (p->row[i].function == SLOPE_FN_ROOT) {
-			root += p->row[i].total[unit];
-			r->root_self += p->row[i].self[unit];
-		}
-	}
-	r->program = root > self ? root : self;
 }
 
 static int by_name(const void *a, const void *b)
@@ -195,7 +141,7 @@ bool slope_report_rows_init(struct slope_report_rows *r, const struct slope_prof
 	*r = (struct slope_report_rows){ .row = calloc(p->row_count + 1, sizeof(*r->row)) };
 	if (!r->row)
 		return false;
-	measure_program(r, p, o->unit);
+	r->program = slope_program_cost(p, o->unit, &r->root_self);
 	for (size_t i = 0, next; i < p->row_count; i = next) {
 		uint32_t function = p->row[i].function;
 		const char *name = p->function[function].name;
@@ -208,7 +154,7 @@ bool slope_report_rows_init(struct slope_report_rows *r, const struct slope_prof
 		*to = (struct slope_report_row){ .function = function, .name = name ? name : "" };
 		for (size_t k = i; k < next; k++)
 			add_row(to, &p->row[k], o->unit);
-		if (!merge_points(to, p, p->row + i, next - i, o->metric)) {
+		if (!add_sizes(to, p, p->row + i, next - i, o->metric)) {
 			slope_report_rows_fini(r);
 			return false;
 		}

@@ -6,6 +6,7 @@
 #ifndef SLOPE_REPORT_FUNCTIONS_H
 #define SLOPE_REPORT_FUNCTIONS_H
 
+#include "analysis/statistics.h"
 #include "report/report.h"
 
 struct slope_report_row {
@@ -43,7 +44,10 @@ static inline size_t slope_report_rows_shown(const struct slope_report_rows *r, 
 }
 
 /* Part of whole, 0 to 1 whatever the numbers are. */
-double slope_report_share(uint64_t part, uint64_t whole);
+static inline double slope_report_share(uint64_t part, uint64_t whole)
+{
+	return slope_share_of(part, whole);
+}
 
 /* The last component of a module's path; "" for code in no file. */
 const char *slope_report_module(const struct slope_profile *p, const struct slope_profile_function *f);
@@ -54,7 +58,14 @@ const char *slope_report_file(const struct slope_profile *p, const struct slope_
 /* "trms" or "rms". */
 const char *slope_report_metric_name(uint32_t metric);
 
-/* How many of the profile's threads are coroutines: they have a stack, but are no threads to the system. */
+/*
+ * Is the thread at this position a coroutine: something with a stack that is no
+ * thread to the system? Made by a thread and running on it, it has the system's
+ * number of that thread.
+ */
+bool slope_report_is_coroutine(const struct slope_profile *p, size_t at);
+
+/* How many of the profile's threads are. */
 size_t slope_report_coroutines(const struct slope_profile *p);
 
 #endif
