@@ -125,11 +125,20 @@ static int by_calls(const void *a, const void *b)
 	return compare(((const struct slope_report_row *)a)->calls, ((const struct slope_report_row *)b)->calls, a, b);
 }
 
+static int by_induced(const void *a, const void *b)
+{
+	const struct slope_report_row *x = a, *y = b;
+	uint64_t from = x->thread + x->external, to = y->thread + y->external;
+
+	return from == to && x->trms != y->trms ? (x->trms > y->trms ? 1 : -1) : compare(from, to, a, b);
+}
+
 static void sort_rows(struct slope_report_rows *r, enum slope_report_sort sort)
 {
 	static int (*const order[])(const void *, const void *) = {
 		[SLOPE_SORT_TOTAL] = by_total, [SLOPE_SORT_SELF] = by_self,
 		[SLOPE_SORT_CALLS] = by_calls, [SLOPE_SORT_NAME] = by_name,
+		[SLOPE_SORT_INDUCED] = by_induced,
 	};
 
 	qsort(r->row, r->count, sizeof(*r->row), order[sort]);

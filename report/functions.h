@@ -6,7 +6,6 @@
 #ifndef SLOPE_REPORT_FUNCTIONS_H
 #define SLOPE_REPORT_FUNCTIONS_H
 
-#include "analysis/statistics.h"
 #include "report/report.h"
 
 struct slope_report_row {
