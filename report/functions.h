@@ -32,7 +32,14 @@ const char *slope_report_file(const struct slope_profile *p, const struct slope_
 /* "trms" or "rms". */
 const char *slope_report_metric_name(uint32_t metric);
 
-/* How many of the profile's threads are coroutines: they have a stack, but are no threads to the system. */
+/*
+ * Is the thread at this position a coroutine: something with a stack that is no
+ * thread to the system? Made by a thread and running on it, it has the system's
+ * number of that thread.
+ */
+bool slope_report_is_coroutine(const struct slope_profile *p, size_t at);
+
+/* How many of the profile's threads are. */
 size_t slope_report_coroutines(const struct slope_profile *p);
 
 #endif

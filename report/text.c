@@ -13,16 +13,13 @@
 
 #include "report/clip.h"
 #include "report/functions.h"
-#include "report/head.h"
+#include "report/parts.h"
 #include "report/spark.h"
-#include "report/table.h"
 
 #define HOT_SHARE 0.20           /* of the program's cost in the function itself */
 #define WARM_SHARE 0.05
 #define NAMELESS_SHARE 0.10      /* so much in code without symbols is worth a word */
 #define ROOM_FOR_PLOTS 110       /* columns of a terminal that can show plots, calls and places as well */
-#define ROOM_FOR_FOLDERS 120     /* ... more than a file's name */
-#define ROOM_FOR_LIBRARIES 160   /* ... and lines of other people's code */
 #define COLUMNS_MAX 14
 #define GROUP_TOP 10u            /* functions of a group, where nobody asks for another number */
 #define ADVICE_TOP 3u            /* unclear functions for which it is said what would settle them */
@@ -38,28 +35,22 @@ struct view {
 	char later[24];              /* title of the column of foretold shares */
 };
 
-/* ---- rows ---- */
+/* ---- head ---- */
 
-/* The program's own code by file and line, other code by its module; as much of both as there is room for. */
-static void add_place(struct slope_table *t, const struct slope_profile *p, const struct slope_profile_function *f,
-		      unsigned width)
+static bool put_head(const struct slope_profile *p, uint64_t cost, const struct slope_report_options *o, FILE *out)
 {
-	const char *module = slope_report_module(p, f), *file = slope_report_file(p, f);
-	const char *first = p->program && p->program[0] ? p->program[0] : "", *slash = strrchr(first, '/');
-	const char *so = strstr(module, ".so");
-	bool own = !strcmp(module, slash ? slash + 1 : first);
+	const char *unit = p->unit_name[o->unit] ? p->unit_name[o->unit] : "?";
+	bool ok = slope_parts_program(p, o, out);
+	char number[8];
 
-	if (file && (width < ROOM_FOR_FOLDERS || file == f->file) && strrchr(file, '/'))
-		file = strrchr(file, '/') + 1;
-	if (!own && module[0] && width < ROOM_FOR_LIBRARIES)
-		slope_table_add(t, SLOPE_STYLE_DIM, "[%.*s]", (int)(so ? so - module : (ptrdiff_t)strlen(module)), module);
-	else if (!file)
-		slope_table_add(t, SLOPE_STYLE_DIM, module[0] ? "[%s]" : "%s", module);
-	else if (own || !module[0])
-		slope_table_add(t, SLOPE_STYLE_DIM, "%s:%" PRIu32, file, f->line);
-	else
-		slope_table_add(t, SLOPE_STYLE_DIM, "[%s] %s:%" PRIu32, module, file, f->line);
+	slope_parts_run(p, o, out);
+	slope_parts_label("cost", o, out);
+	fprintf(out, "%s %s%s in all; input size n by %s, cells of %" PRIu32 " byte%s\n", slope_table_number(cost, number),
+		unit, slope_parts_unit(unit), slope_report_metric_name(o->metric), p->cell_bytes, p->cell_bytes == 1 ? "" : "s");
+	return slope_parts_losses(p, o, out) && ok;
 }
+
+/* ---- rows ---- */
 
 static void add_sizes(struct slope_table *t, const struct slope_rank_row *row)
 {
@@ -79,7 +70,7 @@ static void add_sizes(struct slope_table *t, const struct slope_rank_row *row)
 
 static enum slope_table_style heat_of(const struct slope_rank_row *row, uint64_t program)
 {
-	double self = slope_rank_share(row->self, program);
+	double self = slope_share_of(row->self, program);
 
 	if (row->group == SLOPE_GROUP_HURTS)
 		return row->via == SLOPE_FN_NONE ? SLOPE_STYLE_HOT : SLOPE_STYLE_WARM;
@@ -88,9 +79,9 @@ static enum slope_table_style heat_of(const struct slope_rank_row *row, uint64_t
 
 static void add_share(struct slope_table *t, enum slope_table_style style, double share)
 {
-	char text[SLOPE_PERCENT_TEXT];
+	char text[16];
 
-	slope_table_add(t, style, "%s", isnan(share) ? "?" : slope_table_percent(share, text));
+	slope_table_add(t, style, "%s", isnan(share) ? "?" : slope_parts_percent(share, text, sizeof(text)));
 }
 
 static void add_growth(struct slope_table *t, enum slope_table_style style, const struct slope_growth *g)
@@ -143,18 +134,18 @@ static bool add_row(struct slope_table *t, struct view *v, const struct slope_ra
 	add_share(t, SLOPE_STYLE_PLAIN, row->share);
 	add_share(t, row->group == SLOPE_GROUP_HURTS ? heat : SLOPE_STYLE_PLAIN, row->later);
 	if (v->wide) {
-		add_share(t, SLOPE_STYLE_PLAIN, slope_rank_share(row->self, rank->program));
+		add_share(t, SLOPE_STYLE_PLAIN, slope_share_of(row->self, rank->program));
 		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(row->calls, text));
 	}
 	add_sizes(t, row);
 	if (rank->thread && v->wide)
-		add_share(t, SLOPE_STYLE_PLAIN, slope_rank_share(row->thread, row->trms));
+		add_share(t, SLOPE_STYLE_PLAIN, slope_share_of(row->thread, row->trms));
 	if (rank->external && v->wide)
-		add_share(t, SLOPE_STYLE_PLAIN, slope_rank_share(row->external, row->trms));
+		add_share(t, SLOPE_STYLE_PLAIN, slope_share_of(row->external, row->trms));
 	slope_table_add(t, SLOPE_STYLE_PLAIN, "%c", row->growth.grade);
 	add_name(t, v, row, heat);
 	if (v->wide)
-		add_place(t, v->p, &v->p->function[row->function], v->width);
+		slope_parts_place(t, v->p, &v->p->function[row->function], v->width);
 	return ok;
 }
 
@@ -282,10 +273,10 @@ static void put_nameless(const struct slope_profile *p, const struct slope_repor
 			most = f->module;
 	}
 	free(cost);
-	if (slope_rank_share(all, r->rank.program) < NAMELESS_SHARE)
+	if (slope_share_of(all, r->rank.program) < NAMELESS_SHARE)
 		return;
 	fprintf(out, "%s of the cost is in code without symbols",
-		slope_table_percent(slope_rank_share(all, r->rank.program), text));
+		slope_parts_percent(slope_share_of(all, r->rank.program), text, sizeof(text)));
 	char *module = most == SLOPE_MODULE_NONE ? NULL : slope_clip_middle(p->module[most].path, SIZE_MAX);
 
 	if (module)
@@ -355,7 +346,7 @@ bool slope_report_text(const struct slope_profile *p, const struct slope_report_
 		return false;
 	struct view v = { .p = p, .rows = &r, .o = o, .width = width, .wide = width >= ROOM_FOR_PLOTS,
 			  .curve = slope_curve_none() };
-	bool ok = slope_report_head(p, r.rank.program, o, out);
+	bool ok = put_head(p, r.rank.program, o, out);
 
 	snprintf(v.later, sizeof(v.later), "at %gx", o->times);
 	fputc('\n', out);

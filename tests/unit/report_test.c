@@ -171,10 +171,10 @@ static void test_filter(void **state)
 static void test_no_share_exceeds_the_whole(void **state)
 {
 	(void)state;
-	assert_true(slope_rank_share(0, 0) == 0);
-	assert_true(slope_rank_share(1, 4) == 0.25);
-	assert_true(slope_rank_share(9, 4) == 1);
-	assert_true(slope_rank_share(9, 0) == 1);
+	assert_true(slope_share_of(0, 0) == 0);
+	assert_true(slope_share_of(1, 4) == 0.25);
+	assert_true(slope_share_of(9, 4) == 1);
+	assert_true(slope_share_of(9, 0) == 1);
 }
 
 static void test_program_cost_without_thread_rows(void **state)
