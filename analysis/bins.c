@@ -30,13 +30,13 @@ static double variation(const struct slope_curve *curve)
 	return calls > 0 ? sum / calls : UNKNOWN_VARIATION;
 }
 
-/* The bin of a size when each octave has `per_octave` of them. */
-static long place(double n, unsigned per_octave)
+/* The bin of a size when each octave has `per_octave` of them; half a bin is one for two octaves. */
+static long place(double n, double per_octave)
 {
 	return lround(floor(log2(n + 1) * per_octave + 1e-9));
 }
 
-static size_t count_bins(const struct slope_curve *curve, unsigned per_octave)
+static size_t count_bins(const struct slope_curve *curve, double per_octave)
 {
 	size_t bins = 0;
 	long last = 0;
@@ -67,7 +67,7 @@ static void put_bin(struct slope_bins *b, const struct gathering *sum, double va
  * The mean cost of a bin is that of its calls; the worst and the best are
  * means over its sizes, since the worst of all would belong to the largest n.
  */
-static void gather(struct slope_bins *b, const struct slope_curve *curve, enum slope_statistic of, unsigned per_octave)
+static void gather(struct slope_bins *b, const struct slope_curve *curve, enum slope_statistic of, double per_octave)
 {
 	double single = of == SLOPE_COST_MEAN ? variation(curve) : 0;
 	struct gathering sum = { 0 };
@@ -208,12 +208,12 @@ static void smooth(struct slope_bins *b, struct slope_growth *g)
 void slope_bins_init(struct slope_bins *b, const struct slope_curve *curve, enum slope_statistic of,
 		     struct slope_growth *g)
 {
-	unsigned per_octave = 0;
+	double per_octave = 0;
 
 	b->count = 0;
 	b->noise = 0;
 	if (curve->count > SLOPE_BINS_MAX)
-		for (per_octave = 16; per_octave > 1 && count_bins(curve, per_octave) > SLOPE_BINS_MAX; per_octave /= 2)
+		for (per_octave = 16; count_bins(curve, per_octave) > SLOPE_BINS_MAX; per_octave /= 2)
 			;
 	gather(b, curve, of, per_octave);
 	if (!b->count)
