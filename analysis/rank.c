@@ -266,8 +266,6 @@ bool slope_rank_init(struct slope_rank *r, const struct slope_profile *p, const 
 		to->name = p->function[function].name ? p->function[function].name : "";
 		ok = measure(to, p, &curve, o);
 		foretell(to, r->program, o->times);
-		r->thread += to->thread;
-		r->external += to->external;
 		r->count++;
 	}
 	slope_curve_fini(&curve);

@@ -47,7 +47,6 @@ struct slope_rank {
 	size_t count;
 	uint64_t program;            /* cost of all threads together */
 	uint64_t root_self;          /* what of it belongs to no function */
-	uint64_t thread, external;   /* input of all rows */
 };
 
 struct slope_rank_options {

@@ -123,13 +123,17 @@ bool slope_report_rows_init(struct slope_report_rows *r, const struct slope_prof
 {
 	const struct slope_rank_options how = { .unit = o->unit, .metric = o->metric, .of = o->of, .times = o->times };
 
-	r->count = 0;
+	*r = (struct slope_report_rows){ 0 };
 	if (!slope_rank_init(&r->rank, p, &how))
 		return false;
 	r->row = r->rank.row;
-	for (size_t i = 0; i < r->rank.count; i++)
-		if (passes(r->row[i].name, o->filter))
-			r->row[r->count++] = r->row[i];
+	for (size_t i = 0; i < r->rank.count; i++) {
+		if (!passes(r->row[i].name, o->filter))
+			continue;
+		r->thread += r->row[i].thread;
+		r->external += r->row[i].external;
+		r->row[r->count++] = r->row[i];
+	}
 	sort_rows(r, o->sort);
 	return true;
 }

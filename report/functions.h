@@ -10,6 +10,7 @@ struct slope_report_rows {
 	struct slope_rank rank;      /* all functions; `row` and `count` are what passes the filter, in the order asked for */
 	struct slope_rank_row *row;
 	size_t count;
+	uint64_t thread, external;   /* input of these rows; 0 where a column would be empty */
 };
 
 /* False when memory runs out; `r` then holds nothing. O(points log points). */

@@ -138,9 +138,9 @@ static bool add_row(struct slope_table *t, struct view *v, const struct slope_ra
 		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(row->calls, text));
 	}
 	add_sizes(t, row);
-	if (rank->thread && v->wide)
+	if (v->rows->thread && v->wide)
 		add_share(t, SLOPE_STYLE_PLAIN, slope_share_of(row->thread, row->trms));
-	if (rank->external && v->wide)
+	if (v->rows->external && v->wide)
 		add_share(t, SLOPE_STYLE_PLAIN, slope_share_of(row->external, row->trms));
 	slope_table_add(t, SLOPE_STYLE_PLAIN, "%c", row->growth.grade);
 	add_name(t, v, row, heat);
@@ -166,9 +166,9 @@ static size_t set_columns(const struct view *v, struct slope_table_column *colum
 	}
 	COLUMN("n", true, 0);
 	COLUMN("points", true, 0);
-	if (v->rows->rank.thread && v->wide)
+	if (v->rows->thread && v->wide)
 		COLUMN("thread", true, 0);
-	if (v->rows->rank.external && v->wide)
+	if (v->rows->external && v->wide)
 		COLUMN("extern", true, 0);
 	COLUMN("ev", false, 0);
 	COLUMN("function", false, 18);
@@ -239,20 +239,23 @@ static bool put_rows(struct view *v, FILE *out)
 
 /* ---- foot ---- */
 
-static void put_advice(const struct slope_report_rows *r, const struct slope_report_options *o, FILE *out)
+static bool put_advice(const struct slope_report_rows *r, const struct slope_report_options *o, FILE *out)
 {
+	size_t most = shown_of_group(o, SLOPE_GROUP_UNCLEAR), said = 0;
 	char text[SLOPE_ADVICE_TEXT];
-	unsigned said = 0;
 
-	for (size_t i = 0; i < r->count && said < ADVICE_TOP && o->sort == SLOPE_SORT_RANK; i++) {
+	for (size_t i = 0; i < r->count && said < most && said < ADVICE_TOP && o->sort == SLOPE_SORT_RANK; i++) {
 		if (r->row[i].group != SLOPE_GROUP_UNCLEAR)
 			continue;
 		char *name = slope_clip_name(r->row[i].name, 32);
 
-		fprintf(out, "%s %s: %s.\n", said++ ? "            " : "To settle it", name ? name : "",
+		if (!name)
+			return false;
+		fprintf(out, "%s %s: %s.\n", said++ ? "            " : "To settle it", name,
 			slope_growth_advice(&r->row[i].growth, text));
 		free(name);
 	}
+	return true;
 }
 
 /* The module that has most of the cost in code without a name, if that is much. */
@@ -313,16 +316,14 @@ static void put_rest(const struct slope_report_rows *r, const struct slope_repor
 
 static void put_legend(const struct view *v, FILE *out)
 {
-	const struct slope_rank *rank = &v->rows->rank;
-
 	fputs(slope_style_on(SLOPE_STYLE_DIM, v->o->color), out);
 	fprintf(out, "growth of the %s cost with n, the size of the input; exponent: 95%% interval; ev: evidence, A to D.\n"
 		     "now: share of the cost, with callees; %s: the same if inputs were %g times as large.\n",
 		v->o->of == SLOPE_COST_MAX ? "greatest" : v->o->of == SLOPE_COST_MIN ? "least" : "mean", v->later, v->o->times);
-	if (rank->thread && v->wide)
+	if (v->rows->thread && v->wide)
 		fprintf(out, "thread: part of the input that other threads%s have written.\n",
 			slope_report_coroutines(v->p) ? " or coroutines" : "");
-	if (rank->external && v->wide)
+	if (v->rows->external && v->wide)
 		fputs("extern: part of the input that came from outside (files, network, devices).\n", out);
 	fputs("One function, its plot and its evidence: slope show NAME; what makes it grow: slope explain NAME", out);
 	fprintf(out, "%s\n", slope_style_off(SLOPE_STYLE_DIM, v->o->color));
@@ -354,7 +355,7 @@ bool slope_report_text(const struct slope_profile *p, const struct slope_report_
 		ok &= put_rows(&v, out);
 		fputc('\n', out);
 		put_rest(&r, o, out);
-		put_advice(&r, o, out);
+		ok &= put_advice(&r, o, out);
 		put_folded(p, &r, out);
 		put_nameless(p, &r, out);
 		put_legend(&v, out);

@@ -216,9 +216,9 @@ static void add_function(struct slope_table *t, const struct view *v, const stru
 
 	add_number(t, row->calls);
 	add_number(t, row->trms);
-	if (v->r.rank.thread)
+	if (v->r.thread)
 		slope_parts_share(t, SLOPE_STYLE_PLAIN, row->thread, row->trms);
-	if (v->r.rank.external)
+	if (v->r.external)
 		slope_parts_share(t, SLOPE_STYLE_PLAIN, row->external, row->trms);
 	slope_table_add(t, missed_style(volume), "%s", slope_parts_percent(volume, text, sizeof(text)));
 	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s%s", row->bits < SLOPE_POINTS_EXACT ? "~" : "",
@@ -235,9 +235,9 @@ static size_t function_columns(const struct view *v, struct slope_table_column *
 
 	column[columns++] = (struct slope_table_column){ "calls", true, 0 };
 	column[columns++] = (struct slope_table_column){ "input", true, 0 };
-	if (v->r.rank.thread)
+	if (v->r.thread)
 		column[columns++] = (struct slope_table_column){ "thread", true, 0 };
-	if (v->r.rank.external)
+	if (v->r.external)
 		column[columns++] = (struct slope_table_column){ "extern", true, 0 };
 	column[columns++] = (struct slope_table_column){ "volume", true, 0 };
 	column[columns++] = (struct slope_table_column){ "points", true, 0 };
@@ -316,9 +316,9 @@ static void put_foot(const struct view *v, FILE *out)
 	put_many(v, SLOPE_MEASURE_VOLUME, SOME_MISSED, "have input of which rms would miss a tenth or more", out);
 	put_many(v, SLOPE_MEASURE_RICHNESS, 1, "have at least twice as many points by trms as by rms", out);
 	fputs(slope_style_on(SLOPE_STYLE_DIM, v->o->color), out);
-	if (v->s.thread_input || v->r.rank.thread)
+	if (v->s.thread_input || v->r.thread)
 		fprintf(out, "thread: part of the input that %s wrote (which, a profile does not say).\n", others(v));
-	if (v->s.external || v->r.rank.external)
+	if (v->s.external || v->r.external)
 		fputs("extern: part that came from outside (files, network, devices).\n", out);
 	fputs("input: cells that all its calls read, with their callees.\n"
 	      "volume: part of it that rms, input without threads and the outside, would miss.\n", out);
@@ -350,7 +350,7 @@ static bool put_all(const struct view *v, FILE *out)
 	bool ok = put_head(v, out) && put_threads(v, out);
 
 	put_absent(v, out);
-	if (!v->r.rank.thread && !v->r.rank.external) {
+	if (!v->r.thread && !v->r.external) {
 		put_none(v, out);
 		return ok;
 	}
