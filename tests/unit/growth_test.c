@@ -182,7 +182,8 @@ static void expect_reason(struct slope_curve curve, enum slope_reason reason)
 static void each_reason_has_its_case(void **state)
 {
 	struct slope_order linear = { .power = 1 };
-	struct slope_curve fixed = slope_curve_none(), falling = slope_curve_none(), scattered = slope_curve_none(), wild = slope_curve_none();
+	struct slope_curve fixed = slope_curve_none(), falling = slope_curve_none();
+	struct slope_curve scattered = slope_curve_none(), wild = slope_curve_none();
 	struct random r = { 5 };
 
 	(void)state;
