@@ -276,6 +276,8 @@ static void set_exponent(struct slope_growth *g, const struct contest *c, const 
 		g->low = g->exponent - 2.2 * error;
 		g->high = g->exponent + 2.2 * error;
 	}
+	g->low = fmin(g->low, g->exponent);
+	g->high = fmax(g->high, g->exponent);
 	reach_power(g, g->least);
 	reach_power(g, best->model.order);
 	reach_power(g, g->most);
@@ -393,8 +395,9 @@ void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, en
 	g->n_max = g->to = curve->point[curve->count - 1].n;
 	slope_bins_init(&all, curve, of, g);
 	g->bins = all.count;
-	if (all.count < SIZES_LEAST) {
-		answer_nothing(g, is_fixed(curve) ? SLOPE_REASON_FIXED : SLOPE_REASON_FEW_SIZES);
+	if (all.count < SIZES_LEAST) {       /* many sizes in few bins lie close together */
+		answer_nothing(g, is_fixed(curve) ? SLOPE_REASON_FIXED :
+			       curve->count < SIZES_LEAST ? SLOPE_REASON_FEW_SIZES : SLOPE_REASON_NARROW);
 		return;
 	}
 	contest(&c, &all);
