@@ -8,8 +8,8 @@
 #include "report/functions.h"
 #include "report/parts.h"
 
-#define ROOM_FOR_FOLDERS 100     /* columns of a terminal that can show more than a file's name */
-#define ROOM_FOR_LIBRARIES 140   /* ... and lines of other people's code */
+#define ROOM_FOR_FOLDERS 120     /* columns of a terminal that can show more than a file's name */
+#define ROOM_FOR_LIBRARIES 160   /* ... and lines of other people's code */
 
 const char *slope_parts_percent(double share, char *text, size_t bytes)
 {
@@ -158,5 +158,5 @@ void slope_parts_share(struct slope_table *t, enum slope_table_style style, uint
 {
 	char text[16];
 
-	slope_table_add(t, style, "%s", slope_parts_percent(slope_report_share(part, whole), text, sizeof(text)));
+	slope_table_add(t, style, "%s", slope_parts_percent(slope_share_of(part, whole), text, sizeof(text)));
 }

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From fits to an answer. docs/growth.md tells the same in words; every
+ * threshold is named here and checked by tests/growth/corpus.
+ */
+#include "analysis/growth.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/bins.h"
+#include "analysis/fit.h"
+#include "analysis/regimes.h"
+
+#define SIZES_LEAST 5u           /* below: too few sizes */
+#define RANGE_LEAST 3.0          /* largest over smallest size; below: too narrow */
+#define CRITERION_CLEAR 6.0      /* a difference in AICc that rules a model out ... */
+#define LEFT_OUT_CLEAR 1.15      /* ... if the leave-one-out error, too, is so many times the best */
+#define CRITERION_PREFERS 2.0    /* a difference in AICc that counts for a model */
+#define GAIN_CLEAR 1.3           /* what a further parameter must gain in the leave-one-out error */
+#define GAIN_CRITERION 8.0       /* and in AICc */
+#define SPREAD_MOST 0.6          /* exponents that still make one answer */
+#define ERROR_MOST 0.6           /* relative; above, nothing has been described */
+#define CALLS_MANY 20            /* of one size, to say that there is no other */
+#define ROUNDS 40u
+#define ROUNDS_THOROUGH 400u
+
+static const struct slope_order plain[] = {
+	{ 0, 0, 0 }, { 0, 1, 0 }, { 0.5, 0, 0 }, { 1, 0, 0 }, { 1, 1, 0 },
+	{ 1.5, 0, 0 }, { 2, 0, 0 }, { 2, 1, 0 }, { 3, 0, 0 },
+};
+#define PLAIN (sizeof(plain) / sizeof(*plain))
+#define PLAIN_LINEAR 3u
+#define FIRST_ABOVE_LINEAR 4u    /* these are also tried with a linear term */
+#define CANDIDATES (2 * PLAIN - FIRST_ABOVE_LINEAR + 2)
+#define CONVEX 2.5               /* powers above: an exponential is tried as well */
+
+struct contest {
+	struct slope_fit fit[CANDIDATES];
+	bool there[CANDIDATES];      /* could be fitted */
+	bool stands[CANDIDATES];     /* not ruled out */
+	unsigned power, exponential; /* positions of those that were searched for */
+	double effective;            /* bins, as independent ones */
+	unsigned best;
+};
+
+double slope_model_at(const struct slope_model *model, double n)
+{
+	return model->constant + model->linear * n + (model->factor ? model->factor * slope_order_at(model->order, n) : 0);
+}
+
+const char *slope_verdict_name(enum slope_verdict verdict)
+{
+	static const char *const name[] = {
+#define X(id, text) text,
+		SLOPE_VERDICT_LIST(X)
+#undef X
+	};
+
+	return name[verdict];
+}
+
+const char *slope_reason_text(enum slope_reason reason)
+{
+	static const char *const name[] = {
+#define X(id, text) text,
+		SLOPE_REASON_LIST(X)
+#undef X
+	};
+
+	return name[reason];
+}
+
+static void fit_all(struct contest *c, const struct slope_bins *b)
+{
+	unsigned at = 0;
+
+	for (unsigned i = 0; i < PLAIN; i++, at++)
+		c->there[at] = slope_fit_order(&c->fit[at], b, plain[i], false, 0);
+	for (unsigned i = FIRST_ABOVE_LINEAR; i < PLAIN; i++, at++)
+		c->there[at] = slope_fit_order(&c->fit[at], b, plain[i], true, 0);
+	c->power = at++;
+	c->there[c->power] = slope_fit_power(&c->fit[c->power], b, false);
+	c->exponential = at++;
+	c->there[c->exponential] = (!c->there[c->power] || c->fit[c->power].model.order.power > CONVEX) &&
+				   slope_fit_exponential(&c->fit[c->exponential], b);
+}
+
+/* The best by AICc among those with at most so many parameters (the scatter is one of them). */
+static unsigned best_of(const struct contest *c, unsigned parameters)
+{
+	unsigned best = 0;           /* the constant can always be fitted */
+
+	for (unsigned i = 1; i < CANDIDATES; i++)
+		if (c->there[i] && c->fit[i].parameters <= parameters && c->fit[i].criterion < c->fit[best].criterion)
+			best = i;
+	return best;
+}
+
+static bool clearly_better(const struct slope_fit *more, const struct slope_fit *less)
+{
+	return more->criterion < less->criterion - GAIN_CRITERION && more->left_out * GAIN_CLEAR < less->left_out &&
+	       more->certainty > 3;
+}
+
+/* Simple models first: one with more parameters must be clearly better than the best simpler one. */
+static void choose(struct contest *c, size_t bins)
+{
+	c->effective = slope_fit_effective(&c->fit[best_of(c, 4)], bins);
+	for (unsigned i = 0; i < CANDIDATES; i++)
+		if (c->there[i])
+			c->fit[i].criterion = slope_fit_criterion(&c->fit[i], c->effective);
+	c->best = best_of(c, 2);
+	for (unsigned parameters = 3; parameters <= 4; parameters++) {
+		unsigned next = best_of(c, parameters);
+
+		if (c->fit[next].parameters > c->fit[c->best].parameters && clearly_better(&c->fit[next], &c->fit[c->best]))
+			c->best = next;
+	}
+}
+
+/*
+ * As simple as the chosen one, a model is ruled out when both criteria say so.
+ * One with more parameters was not clearly better; where AICc would have taken
+ * it, it belongs to the range. (A linear term more would fit nearly everything.)
+ */
+static bool stands(const struct slope_fit *f, const struct slope_fit *best)
+{
+	if (f->certainty < 2)
+		return false;
+	if (f->parameters > best->parameters)
+		return !f->linear && f->criterion < best->criterion - CRITERION_PREFERS;
+	return f->criterion <= best->criterion + CRITERION_CLEAR || f->left_out <= best->left_out * LEFT_OUT_CLEAR + 0.001;
+}
+
+static void rule_out(struct contest *c)
+{
+	for (unsigned i = 0; i < CANDIDATES; i++)
+		c->stands[i] = c->there[i] && (i == c->best || stands(&c->fit[i], &c->fit[c->best]));
+}
+
+/* Linear is what is expected of a function: where the points allow it, nothing steeper is said. */
+static void prefer_linear(struct contest *c)
+{
+	const struct slope_order *order = &c->fit[c->best].model.order;
+
+	if (c->stands[PLAIN_LINEAR] && slope_order_compare(*order, plain[PLAIN_LINEAR]) > 0)
+		c->best = PLAIN_LINEAR;
+}
+
+static void set_range(struct slope_growth *g, const struct contest *c)
+{
+	g->least = g->most = c->fit[c->best].model.order;
+	for (unsigned i = 0; i < CANDIDATES; i++) {
+		if (!c->stands[i])
+			continue;
+		struct slope_order order = c->fit[i].model.order;
+
+		if (slope_order_compare(order, g->least) < 0)
+			g->least = order;
+		if (slope_order_compare(order, g->most) > 0)
+			g->most = order;
+	}
+}
+
+/* The slope of log cost over log n from bin `first` on, and its standard error. NaN with fewer than three bins. */
+static double log_slope(const struct slope_bins *b, size_t first, double *error)
+{
+	double w = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+	size_t count = b->count - first;
+
+	for (size_t i = first; i < b->count; i++) {
+		double weight = b->weight[i], at = b->log_n[i], cost = log(fmax(b->cost[i], 0.5));
+
+		w += weight;
+		x += weight * at;
+		y += weight * cost;
+		xx += weight * at * at;
+		xy += weight * at * cost;
+		yy += weight * cost * cost;
+	}
+	xx -= x * x / w;
+	xy -= x * y / w;
+	yy -= y * y / w;
+	if (count < 3 || xx <= 0)
+		return *error = NAN;
+	*error = sqrt(fmax(yy - xy * xy / xx, 0) / (double)(count - 2) / xx);
+	return xy / xx;
+}
+
+static double top_slope(const struct slope_bins *b)
+{
+	size_t first = b->count - 1;
+	double error;
+
+	while (first > 0 && b->n[first - 1] * 10 >= b->n[b->count - 1])
+		first--;
+	return b->n[b->count - 1] >= 2 * b->n[first] ? log_slope(b, first, &error) : NAN;
+}
+
+/* How wrong a fit to the lower two thirds of the range (on a log scale) is about the upper third. */
+static double hold_out(const struct slope_bins *b, const struct slope_fit *f)
+{
+	double cut = b->log_n[0] + (b->log_n[b->count - 1] - b->log_n[0]) * 2 / 3, sum = 0;
+	size_t lower = 0;
+	struct slope_bins part;
+	struct slope_fit again;
+
+	while (lower < b->count && b->log_n[lower] <= cut)
+		lower++;
+	if (lower < 4 || b->count - lower < 2)
+		return NAN;
+	slope_bins_part(&part, b, 0, lower);
+	if (!slope_fit_order(&again, &part, f->model.order, f->linear, 0))
+		return NAN;
+	for (size_t i = lower; i < b->count; i++) {
+		double apart = (slope_model_at(&again.model, b->n[i]) - b->cost[i]) / b->smooth[i];
+
+		sum += apart * apart;
+	}
+	return sqrt(sum / (double)(b->count - lower));
+}
+
+static double log_r2(const struct slope_bins *b, const struct slope_model *m)
+{
+	double w = 0, y = 0, yy = 0, rest = 0;
+
+	for (size_t i = 0; i < b->count; i++) {
+		double cost = log(fmax(b->cost[i], 0.5));
+		double apart = cost - log(fmax(slope_model_at(m, b->n[i]), 1e-3 * b->smooth[i]));
+
+		w += b->weight[i];
+		y += b->weight[i] * cost;
+		yy += b->weight[i] * cost * cost;
+		rest += b->weight[i] * apart * apart;
+	}
+	yy -= y * y / w;
+	return yy > 1e-12 * w ? fmax(1 - rest / yy, 0) : 1;
+}
+
+/* A pure power in the range belongs into the interval, whatever lower terms make of the search. */
+static void reach_power(struct slope_growth *g, struct slope_order order)
+{
+	if (order.logs || order.base)
+		return;
+	g->low = fmin(g->low, order.power);
+	g->high = fmax(g->high, order.power);
+}
+
+static void set_exponent(struct slope_growth *g, const struct contest *c, const struct slope_bins *b, unsigned rounds)
+{
+	const struct slope_fit *best = &c->fit[c->best];
+	struct slope_fit power = c->fit[c->power];
+	double error;
+
+	if (best->model.order.base) {
+		g->exponent = g->low = g->high = INFINITY;
+		return;
+	}
+	if (c->best == 0) {
+		double slope = log_slope(b, 0, &error);
+
+		g->exponent = 0;
+		g->low = fmin(slope - 2.2 * error, 0);
+		g->high = fmax(slope + 2.2 * error, 0);
+		return;
+	}
+	if (best->linear && !slope_fit_power(&power, b, true))
+		power = *best;
+	if (best->linear || c->there[c->power]) {
+		g->exponent = power.model.order.power;
+		slope_fit_interval(b, g->exponent, best->linear, rounds, &g->low, &g->high);
+	} else {
+		g->exponent = log_slope(b, 0, &error);
+		g->low = g->exponent - 2.2 * error;
+		g->high = g->exponent + 2.2 * error;
+	}
+	g->low = fmin(g->low, g->exponent);
+	g->high = fmax(g->high, g->exponent);
+	reach_power(g, g->least);
+	reach_power(g, best->model.order);
+	reach_power(g, g->most);
+}
+
+static enum slope_verdict verdict_of(struct slope_order order)
+{
+	if (order.base)
+		return SLOPE_VERDICT_EXPONENTIAL;
+	if (!order.logs && fabs(order.power - 1) <= 0.051)
+		return SLOPE_VERDICT_LINEAR;
+	if (order.power == 0 && !order.logs)
+		return SLOPE_VERDICT_CONSTANT;
+	if (order.power < 1)
+		return SLOPE_VERDICT_SUBLINEAR;
+	return order.power == 1 && order.logs == 1 ? SLOPE_VERDICT_LINEARITHMIC : SLOPE_VERDICT_SUPERLINEAR;
+}
+
+static double spread(const struct slope_growth *g)
+{
+	if (g->most.base)
+		return g->least.base ? 0 : INFINITY;
+	return slope_order_slope(g->most, g->from, g->to) - slope_order_slope(g->least, g->from, g->to);
+}
+
+/* Enough to be believed? Otherwise, why not. */
+static enum slope_reason doubt(const struct slope_growth *g, const struct slope_bins *b)
+{
+	if (verdict_of(g->model.order) == SLOPE_VERDICT_CONSTANT) {
+		if (g->low < -0.25 && g->high <= 0.1)
+			return SLOPE_REASON_FALLING;
+		if (g->high > 0.3 || g->low < -0.3)
+			return SLOPE_REASON_SCATTERED;
+	}
+	if (g->error > ERROR_MOST || (g->error > 0.25 && g->error > 3 * b->noise))
+		return SLOPE_REASON_NO_FIT;
+	if (spread(g) > SPREAD_MOST)
+		return SLOPE_REASON_SCATTERED;
+	return SLOPE_REASON_NONE;
+}
+
+static double falloff(double x, double half)
+{
+	return isfinite(x) ? 1 / (1 + x / half * x / half) : 0.5;
+}
+
+/* Sizes, range, error, how wide the answer is, and whether the lower sizes foretold the upper ones. */
+static void set_evidence(struct slope_growth *g, const struct slope_bins *b)
+{
+	double range = log(g->to / fmax(g->from, 1)) / log(64), width = isfinite(g->high) ? g->high - g->low : 0;
+	double e = fmin((double)b->count / 12, 1) * fmin(fmax(range, 0.1), 1);
+
+	e *= falloff(g->error, 0.4) * falloff(width, 0.6) * falloff(g->holdout, 0.8);
+	g->evidence = fmin(fmax(e, 0), 1);
+	g->grade = g->verdict == SLOPE_VERDICT_INCONCLUSIVE ? '-' :
+		   e >= 0.7 ? 'A' : e >= 0.45 ? 'B' : e >= 0.2 ? 'C' : 'D';
+}
+
+static void conclude(struct slope_growth *g, const struct contest *c, const struct slope_bins *b, unsigned rounds)
+{
+	const struct slope_fit *best = &c->fit[c->best];
+
+	g->fitted = true;
+	g->model = best->model;
+	g->error = best->error;
+	g->from = b->n[0];
+	g->to = b->n[b->count - 1];
+	set_range(g, c);
+	set_exponent(g, c, b, rounds);
+	g->r2 = log_r2(b, &g->model);
+	g->top_slope = top_slope(b);
+	g->holdout = hold_out(b, best);
+	g->reason = doubt(g, b);
+	g->verdict = g->reason ? SLOPE_VERDICT_INCONCLUSIVE : verdict_of(g->model.order);
+	set_evidence(g, b);
+}
+
+static void contest(struct contest *c, const struct slope_bins *b)
+{
+	fit_all(c, b);
+	choose(c, b->count);
+	rule_out(c);
+	prefer_linear(c);
+}
+
+static void answer_nothing(struct slope_growth *g, enum slope_reason reason)
+{
+	g->verdict = SLOPE_VERDICT_INCONCLUSIVE;
+	g->reason = reason;
+	g->evidence = 0;
+	g->grade = '-';
+}
+
+/* Called often, and always with one size: it will not be another with larger inputs. */
+static bool is_fixed(const struct slope_curve *curve)
+{
+	return curve->count == 1 && curve->point[0].calls >= CALLS_MANY;
+}
+
+void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, enum slope_statistic of, bool thorough)
+{
+	struct slope_bins all, upper;
+	struct slope_break found;
+	struct contest c;
+	unsigned rounds = thorough ? ROUNDS_THOROUGH : ROUNDS;
+
+	memset(g, 0, sizeof(*g));
+	g->exponent = g->low = g->high = g->r2 = g->error = g->top_slope = g->holdout = NAN;
+	g->sizes = curve->count;
+	if (!curve->count) {
+		answer_nothing(g, SLOPE_REASON_NO_POINTS);
+		return;
+	}
+	g->n_min = g->from = curve->point[0].n;
+	g->n_max = g->to = curve->point[curve->count - 1].n;
+	slope_bins_init(&all, curve, of, g);
+	g->bins = all.count;
+	if (all.count < SIZES_LEAST) {       /* many sizes in few bins lie close together */
+		answer_nothing(g, is_fixed(curve) ? SLOPE_REASON_FIXED :
+			       curve->count < SIZES_LEAST ? SLOPE_REASON_FEW_SIZES : SLOPE_REASON_NARROW);
+		return;
+	}
+	contest(&c, &all);
+	if (slope_regimes_find(&found, &all, &c.fit[c.best])) {
+		slope_bins_part(&upper, &all, found.at, all.count - found.at);
+		contest(&c, &upper);
+		g->broken = true;
+		g->below = found.below;
+		conclude(g, &c, &upper, rounds);
+	} else {
+		conclude(g, &c, &all, rounds);
+	}
+	if (g->to < RANGE_LEAST * fmax(g->from, 1) && g->verdict != SLOPE_VERDICT_EXPONENTIAL)
+		answer_nothing(g, SLOPE_REASON_NARROW);
+}
+
+char *slope_growth_text(const struct slope_growth *g, char text[SLOPE_GROWTH_TEXT])
+{
+	char least[SLOPE_ORDER_TEXT], most[SLOPE_ORDER_TEXT];
+
+	if (g->verdict == SLOPE_VERDICT_INCONCLUSIVE)
+		snprintf(text, SLOPE_GROWTH_TEXT, "inconclusive");
+	else if (slope_order_compare(g->least, g->most) == 0)
+		snprintf(text, SLOPE_GROWTH_TEXT, "%s", slope_order_text(g->model.order, most));
+	else
+		snprintf(text, SLOPE_GROWTH_TEXT, "%s .. %s", slope_order_text(g->least, least),
+			 slope_order_text(g->most, most));
+	return text;
+}
+
+/* A round number at or above x. */
+static double rounded_up(double x)
+{
+	double unit = pow(10, floor(log10(fmax(x, 1))));
+
+	return ceil(x / unit) * unit;
+}
+
+char *slope_growth_advice(const struct slope_growth *g, char text[SLOPE_ADVICE_TEXT])
+{
+	switch (g->reason) {
+	case SLOPE_REASON_NONE:
+	case SLOPE_REASON_FIXED:
+		text[0] = '\0';
+		break;
+	case SLOPE_REASON_NO_POINTS:
+		snprintf(text, SLOPE_ADVICE_TEXT, "record with this input metric (record --input=both)");
+		break;
+	case SLOPE_REASON_FEW_SIZES:
+		snprintf(text, SLOPE_ADVICE_TEXT, "run inputs of %s%zu more sizes, up to n = %.0f or beyond, and merge the profiles",
+			 g->sizes + 1 < SIZES_LEAST ? "at least " : "", SIZES_LEAST > g->sizes ? (size_t)SIZES_LEAST - g->sizes : 1,
+			 rounded_up(g->n_max * 8));
+		break;
+	case SLOPE_REASON_NARROW:
+		snprintf(text, SLOPE_ADVICE_TEXT, "run inputs with n up to %.0f or beyond, and merge the profiles",
+			 rounded_up(g->n_min * 64));
+		break;
+	default:
+		snprintf(text, SLOPE_ADVICE_TEXT, "run inputs with n up to %.0f or beyond; slope show has the plot",
+			 rounded_up(g->n_max * 8));
+	}
+	return text;
+}
