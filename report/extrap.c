@@ -13,99 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/curve.h"
 #include "report/functions.h"
 #include "report/json.h"
-
-/* Points of one size, of all threads. */
-struct group {
-	uint64_t n, calls, sum[SLOPE_UNITS_MAX];
-};
-
-struct groups {
-	struct group *group;
-	size_t count, capacity;
-};
 
 struct extrap {
 	const struct slope_profile *p;
 	const struct slope_export_options *o;
 	struct slope_json j;
 	bool *twin;                  /* by function: another one has its name */
-	struct groups first, next;   /* of the first function shown, and of another one */
+	struct slope_curve first, next;  /* of the first function shown, and of another one */
 	struct slope_extrap_notes *notes;
 };
-
-static int by_size(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-
-	return (x->n > y->n) - (x->n < y->n);
-}
-
-static bool make_room(struct groups *g, size_t count)
-{
-	struct group *more;
-
-	g->count = 0;
-	if (count <= g->capacity)
-		return true;
-	more = realloc(g->group, count * sizeof(*more));
-	if (!more)
-		return false;
-	g->group = more;
-	g->capacity = count;
-	return true;
-}
-
-static void take_point(struct groups *g, const struct slope_point *point, uint32_t units, uint32_t bits)
-{
-	struct group *to = &g->group[g->count++];
-
-	*to = (struct group){ .n = slope_points_edge(point->n, bits), .calls = point->calls };
-	for (uint32_t u = 0; u < units; u++)
-		to->sum[u] = point->cost[u].sum;
-}
-
-/* Neighbours of one size become one. */
-static void join(struct groups *g, uint32_t units)
-{
-	size_t kept = 0;
-
-	qsort(g->group, g->count, sizeof(*g->group), by_size);
-	for (size_t i = 0; i < g->count; i++) {
-		if (!kept || g->group[kept - 1].n != g->group[i].n) {
-			g->group[kept++] = g->group[i];
-			continue;
-		}
-		g->group[kept - 1].calls += g->group[i].calls;
-		for (uint32_t u = 0; u < units; u++)
-			g->group[kept - 1].sum[u] += g->group[i].sum[u];
-	}
-	g->count = kept;
-}
-
-/* The points of one function, whose rows are `count` from `row` on. False when memory runs out. */
-static bool gather(struct extrap *e, struct groups *g, const struct slope_profile_row *row, size_t count)
-{
-	uint32_t bits = SLOPE_POINTS_EXACT;
-	size_t points = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct slope_profile_points *from = &row[i].points[e->o->metric];
-
-		points += from->count;
-		if (from->count && from->bits < bits)
-			bits = from->bits;
-	}
-	if (!make_room(g, points))
-		return false;
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < row[i].points[e->o->metric].count; k++)
-			take_point(g, slope_profile_point(e->p, &row[i].points[e->o->metric], k), e->p->units, bits);
-	if (points)
-		join(g, e->p->units);
-	return true;
-}
 
 /* ---- names ---- */
 
@@ -159,45 +78,48 @@ static char *callpath_of(const struct extrap *e, uint32_t function)
 
 /* ---- lines ---- */
 
-static void put_line(struct extrap *e, const char *callpath, const struct group *g, uint32_t unit)
+static void put_line(struct extrap *e, const char *callpath, const struct slope_curve_point *point, uint32_t unit)
 {
 	slope_json_object(&e->j, NULL, true);
 	slope_json_object(&e->j, "params", true);
-	slope_json_uint(&e->j, "n", g->n);
+	slope_json_double(&e->j, "n", point->n);
 	slope_json_end(&e->j);
 	slope_json_string(&e->j, "callpath", callpath);
 	slope_json_string(&e->j, "metric", e->p->unit_name[unit] ? e->p->unit_name[unit] : "cost");
-	slope_json_mean(&e->j, "value", g->sum[unit], g->calls);
+	slope_json_double(&e->j, "value", point->cost[SLOPE_COST_MEAN]);
 	slope_json_end(&e->j);
 }
 
-static bool same_sizes(const struct groups *a, const struct groups *b)
+static bool same_sizes(const struct slope_curve *a, const struct slope_curve *b)
 {
 	for (size_t i = 0; i < a->count && i < b->count; i++)
-		if (a->group[i].n != b->group[i].n)
+		if (a->point[i].n != b->point[i].n)
 			return false;
 	return a->count == b->count;
 }
 
-static bool put_function(struct extrap *e, const struct slope_profile_row *row, size_t count)
+/* False when memory runs out. Sizes are the same in every unit. */
+static bool put_unit(struct extrap *e, struct slope_curve *curve, const char *callpath, uint32_t function, uint32_t unit)
 {
-	struct groups *g = e->notes->functions ? &e->next : &e->first;
-	char *callpath;
-
-	if (!gather(e, g, row, count))
+	if (!slope_curve_load(curve, e->p, function, SLOPE_CURVE_ALL_THREADS, e->o->metric, unit))
 		return false;
-	if (!g->count)
-		return true;
-	callpath = callpath_of(e, row->function);
-	if (!callpath)
-		return false;
-	for (uint32_t u = 0; u < e->p->units; u++)
-		for (size_t i = 0; i < g->count; i++)
-			put_line(e, callpath, &g->group[i], u);
-	free(callpath);
-	if (e->notes->functions++ && !same_sizes(&e->first, &e->next))
-		e->notes->sizes_differ = true;
+	for (size_t i = 0; i < curve->count; i++)
+		put_line(e, callpath, &curve->point[i], unit);
 	return true;
+}
+
+static bool put_function(struct extrap *e, uint32_t function)
+{
+	struct slope_curve *curve = e->notes->functions ? &e->next : &e->first;
+	char *callpath = callpath_of(e, function);
+	bool ok = callpath != NULL;
+
+	for (uint32_t u = 0; ok && u < e->p->units; u++)
+		ok = put_unit(e, curve, callpath, function, u);
+	free(callpath);
+	if (ok && curve->count && e->notes->functions++ && !same_sizes(&e->first, &e->next))
+		e->notes->sizes_differ = true;
+	return ok;
 }
 
 static bool is_wanted(const struct extrap *e, uint32_t function)
@@ -209,12 +131,12 @@ static bool is_wanted(const struct extrap *e, uint32_t function)
 
 static bool put_functions(struct extrap *e)
 {
-	const struct slope_profile *p = e->p;
+	for (size_t i = 0; i < e->p->row_count; i++) {
+		uint32_t function = e->p->row[i].function;
 
-	for (size_t i = 0, next; i < p->row_count; i = next) {
-		for (next = i + 1; next < p->row_count && p->row[next].function == p->row[i].function; next++)
-			;
-		if (is_wanted(e, p->row[i].function) && !put_function(e, p->row + i, next - i))
+		if (i && e->p->row[i - 1].function == function)
+			continue;
+		if (is_wanted(e, function) && !put_function(e, function))
 			return false;
 	}
 	return true;
@@ -223,14 +145,17 @@ static bool put_functions(struct extrap *e)
 bool slope_export_extrap(const struct slope_profile *p, const struct slope_export_options *o, FILE *out,
 			 struct slope_extrap_notes *notes)
 {
-	struct extrap e = { .p = p, .o = o, .notes = notes, .twin = calloc(p->function_count + 1, sizeof(bool)) };
+	struct extrap e = {
+		.p = p, .o = o, .notes = notes, .first = slope_curve_none(), .next = slope_curve_none(),
+		.twin = calloc(p->function_count + 1, sizeof(bool)),
+	};
 	bool ok;
 
 	*notes = (struct slope_extrap_notes){ 0 };
 	slope_json_init(&e.j, out);
 	ok = e.twin && find_twins(&e) && put_functions(&e);
 	free(e.twin);
-	free(e.first.group);
-	free(e.next.group);
+	slope_curve_fini(&e.first);
+	slope_curve_fini(&e.next);
 	return ok;
 }

@@ -186,7 +186,7 @@ def extrap_points(text):
             raise Wrong(f"not as described: {line}")
         if not all(type(number) in (int, float) for number in (entry["params"]["n"], entry["value"])):
             raise Wrong(f"no numbers: {line}")
-        key = entry["callpath"], entry["metric"], entry["params"]["n"]
+        key = entry["callpath"], entry["metric"], float(entry["params"]["n"])
         if key in points or "->" in key[0]:
             raise Wrong(f"{key} is there twice, or reads as a calling context")
         points[key] = entry["value"]
@@ -209,14 +209,14 @@ def extrap(profile):
     for record in profile.records:
         for point in profile.points(record) if record["function"] else []:
             for unit in profile.units:
-                size = edge(point["n"], bits[record["function"]])
+                size = float(edge(point["n"], bits[record["function"]]))
                 sums = wanted[extrap_name(profile, profile.functions[record["function"]]), unit, size]
                 sums[0] += point["cost"][unit]["sum"]
                 sums[1] += point["calls"]
     got = extrap_points(profile.export("extrap"))
     same("points", set(got), set(wanted))
     for key, (cost, calls) in wanted.items():
-        if abs(got[key] - cost / calls) > 1e-6 + 1e-12 * cost:
+        if abs(got[key] - cost / calls) > 1e-9 * cost / calls:
             raise Wrong(f"{key}: {got[key]} instead of {cost}/{calls}")
     for function in {record["function"] for record in profile.records if record["function"] and profile.points(record)}:
         name = profile.functions[function]["name"]
