@@ -9,11 +9,12 @@
 
 #include <stdio.h>
 
-#include "profile/profile.h"
+#include "analysis/curve.h"
 
 #define SLOPE_REPORT_TOP 25u     /* rows of a table, where nobody asks for another number */
 
 enum slope_report_sort {
+	SLOPE_SORT_RANK,             /* by what growth will cost, in groups */
 	SLOPE_SORT_TOTAL,
 	SLOPE_SORT_SELF,
 	SLOPE_SORT_CALLS,
@@ -23,14 +24,17 @@ enum slope_report_sort {
 struct slope_report_options {
 	uint32_t unit;               /* position of the cost unit in the profile */
 	uint32_t metric;             /* SLOPE_METRIC_*: by which input size points count */
+	enum slope_statistic of;     /* which cost of a size makes the curve */
+	double times;                /* shares are foretold for inputs so many times as large */
 	size_t top;                  /* at most so many functions; 0: all */
 	enum slope_report_sort sort;
 	const char *filter;          /* glob on the shown name; one without * ? [ may stand anywhere in it; NULL: all */
 	bool color;
+	bool ascii;                  /* no characters beyond ASCII of our own */
 	unsigned width;              /* columns of the terminal; 0: as wide as it gets */
 };
 
-/* The first unit, trms if the profile has it, SLOPE_REPORT_TOP rows by total cost, plain text of any width. */
+/* The first unit, trms if the profile has it, SLOPE_REPORT_TOP rows by rank for ten times the input, plain text of any width. */
 struct slope_report_options slope_report_defaults(const struct slope_profile *p);
 
 /* The table of `slope report`. */

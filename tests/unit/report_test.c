@@ -92,8 +92,8 @@ static void test_threads_are_added_up(void **state)
 
 	assert_true(slope_report_rows_init(&r, p, &o));
 	assert_int_equal(r.count, 5);
-	assert_int_equal(r.program, 1000);
-	const struct slope_report_row *lower = &r.row[1];
+	assert_int_equal(r.rank.program, 1000);
+	const struct slope_rank_row *lower = &r.row[1];
 
 	assert_string_equal(lower->name, "str_tolower");
 	assert_int_equal(lower->calls, 7);
@@ -171,10 +171,10 @@ static void test_filter(void **state)
 static void test_no_share_exceeds_the_whole(void **state)
 {
 	(void)state;
-	assert_true(slope_report_share(0, 0) == 0);
-	assert_true(slope_report_share(1, 4) == 0.25);
-	assert_true(slope_report_share(9, 4) == 1);
-	assert_true(slope_report_share(9, 0) == 1);
+	assert_true(slope_rank_share(0, 0) == 0);
+	assert_true(slope_rank_share(1, 4) == 0.25);
+	assert_true(slope_rank_share(9, 4) == 1);
+	assert_true(slope_rank_share(9, 0) == 1);
 }
 
 static void test_program_cost_without_thread_rows(void **state)
@@ -187,7 +187,7 @@ static void test_program_cost_without_thread_rows(void **state)
 	p->row += 2;             /* a damaged file has lost them */
 	p->row_count -= 2;
 	assert_true(slope_report_rows_init(&r, p, &o));
-	assert_int_equal(r.program, 1000);
+	assert_int_equal(r.rank.program, 1000);
 	slope_report_rows_fini(&r);
 }
 
