@@ -11,7 +11,7 @@
 #define MODEL_ERROR 0.05         /* no model is truer than this: bounds what many calls of one size may weigh */
 #define UNKNOWN_VARIATION 0.01   /* squared, relative, of single calls, where no size was called twice */
 #define NEIGHBOURS 3u            /* on each side, that the smooth curve looks at */
-#define NEVER_OUTLIERS 2u        /* bins at each end: there the smooth curve only extrapolates */
+#define ENDS 2u                  /* bins at each end, where the smooth curve only extrapolates */
 
 /* The relative variance of single calls, over all sizes that were called twice or more. */
 static double variation(const struct slope_curve *curve)
@@ -146,6 +146,25 @@ static double median_of_sizes(const double *value, size_t count)
 	return gsl_stats_median_from_sorted_data(sorted, 1, count);
 }
 
+/*
+ * At the ends only what falls is held against a bin: a last one below the three
+ * before it, a first one above the three after it. A last bin that is higher
+ * than expected may be the growth that is looked for, and counts in full.
+ */
+static double off_at_end(const double *log_cost, size_t i, size_t count)
+{
+	double level = 0;
+
+	if (count < 2 * (ENDS + 3))
+		return 0;
+	if (i < ENDS) {
+		level = fmax(fmax(log_cost[ENDS], log_cost[ENDS + 1]), log_cost[ENDS + 2]);
+		return fmax(log_cost[i] - level, 0);
+	}
+	level = fmin(fmin(log_cost[count - ENDS - 1], log_cost[count - ENDS - 2]), log_cost[count - ENDS - 3]);
+	return fmin(log_cost[i] - level, 0);
+}
+
 static void note_outlier(struct slope_growth *g, double n, double cost, double expected, double weight)
 {
 	if (g->outliers < SLOPE_OUTLIERS_KEPT)
@@ -173,13 +192,15 @@ static void smooth(struct slope_bins *b, struct slope_growth *g)
 	b->noise = 1.4826 * median_of_sizes(apart, b->count);
 	double most = fmax(4 * b->noise, 3 * MODEL_ERROR);
 
-	for (size_t i = NEVER_OUTLIERS; i + NEVER_OUTLIERS < b->count; i++) {
-		if (fabs(apart[i]) <= most)
+	for (size_t i = 0; i < b->count; i++) {
+		double off = i >= ENDS && i + ENDS < b->count ? apart[i] : off_at_end(log_cost, i, b->count);
+
+		if (fabs(off) <= most)
 			continue;
-		double weight = most / fabs(apart[i]);
+		double weight = most / fabs(off);
 
 		b->weight[i] *= weight;
-		b->smooth[i] = fmax(exp(log_cost[i] - apart[i]), least);
+		b->smooth[i] = fmax(exp(log_cost[i] - off), least);
 		note_outlier(g, b->n[i], b->cost[i], b->smooth[i], weight);
 	}
 }

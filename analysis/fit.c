@@ -10,6 +10,7 @@
 #define LEAST_ERROR 0.01         /* differences below one percent are not held for or against a model */
 #define GRID 15u                 /* exponents that a bootstrap round tries */
 #define ROUNDS_MAX 400u
+#define WIDER 1.4                /* a bootstrap's interval is too narrow by about this much: tests/growth/corpus */
 #define POWER_MAX 6.0
 
 struct system {
@@ -382,7 +383,7 @@ void slope_fit_interval(const struct slope_bins *b, double power, bool linear, u
 	}
 	gsl_sort(found, 1, rounds);
 	/* Few bins make a bootstrap too sure of itself. */
-	double spare = (double)b->count - (linear ? 3.5 : 2.5), wider = sqrt((double)b->count / fmax(spare, 0.5));
+	double spare = (double)b->count - (linear ? 3.5 : 2.5), wider = WIDER * sqrt((double)b->count / fmax(spare, 0.5));
 
 	*low = fmax(power - (power - gsl_stats_quantile_from_sorted_data(found, 1, rounds, 0.025)) * wider, 0);
 	*high = power + (gsl_stats_quantile_from_sorted_data(found, 1, rounds, 0.975) - power) * wider;

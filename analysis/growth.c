@@ -17,10 +17,12 @@
 #define RANGE_LEAST 3.0          /* largest over smallest size; below: too narrow */
 #define CRITERION_CLEAR 6.0      /* a difference in AICc that rules a model out ... */
 #define LEFT_OUT_CLEAR 1.15      /* ... if the leave-one-out error, too, is so many times the best */
+#define CRITERION_PREFERS 2.0    /* a difference in AICc that counts for a model */
 #define GAIN_CLEAR 1.3           /* what a further parameter must gain in the leave-one-out error */
 #define GAIN_CRITERION 8.0       /* and in AICc */
 #define SPREAD_MOST 0.6          /* exponents that still make one answer */
 #define ERROR_MOST 0.6           /* relative; above, nothing has been described */
+#define CALLS_MANY 20            /* of one size, to say that there is no other */
 #define ROUNDS 40u
 #define ROUNDS_THOROUGH 400u
 
@@ -119,21 +121,23 @@ static void choose(struct contest *c, size_t bins)
 }
 
 /*
- * A model is ruled out when both criteria say so. One with more parameters
- * than the chosen one has not been needed.
+ * As simple as the chosen one, a model is ruled out when both criteria say so.
+ * One with more parameters was not clearly better; where AICc would have taken
+ * it, it belongs to the range. (A linear term more would fit nearly everything.)
  */
+static bool stands(const struct slope_fit *f, const struct slope_fit *best)
+{
+	if (f->certainty < 2)
+		return false;
+	if (f->parameters > best->parameters)
+		return !f->linear && f->criterion < best->criterion - CRITERION_PREFERS;
+	return f->criterion <= best->criterion + CRITERION_CLEAR || f->left_out <= best->left_out * LEFT_OUT_CLEAR + 0.001;
+}
+
 static void rule_out(struct contest *c)
 {
-	const struct slope_fit *best = &c->fit[c->best];
-
-	for (unsigned i = 0; i < CANDIDATES; i++) {
-		const struct slope_fit *f = &c->fit[i];
-
-		c->stands[i] = c->there[i] && f->parameters <= best->parameters && f->certainty > 2 &&
-			       (f->criterion <= best->criterion + CRITERION_CLEAR ||
-				f->left_out <= best->left_out * LEFT_OUT_CLEAR + 0.001);
-	}
-	c->stands[c->best] = true;
+	for (unsigned i = 0; i < CANDIDATES; i++)
+		c->stands[i] = c->there[i] && (i == c->best || stands(&c->fit[i], &c->fit[c->best]));
 }
 
 /* Linear is what is expected of a function: where the points allow it, nothing steeper is said. */
@@ -365,6 +369,12 @@ static void answer_nothing(struct slope_growth *g, enum slope_reason reason)
 	g->grade = '-';
 }
 
+/* Called often, and always with one size: it will not be another with larger inputs. */
+static bool is_fixed(const struct slope_curve *curve)
+{
+	return curve->count == 1 && curve->point[0].calls >= CALLS_MANY;
+}
+
 void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, enum slope_statistic of, bool thorough)
 {
 	struct slope_bins all, upper;
@@ -384,7 +394,7 @@ void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, en
 	slope_bins_init(&all, curve, of, g);
 	g->bins = all.count;
 	if (all.count < SIZES_LEAST) {
-		answer_nothing(g, SLOPE_REASON_FEW_SIZES);
+		answer_nothing(g, is_fixed(curve) ? SLOPE_REASON_FIXED : SLOPE_REASON_FEW_SIZES);
 		return;
 	}
 	contest(&c, &all);
@@ -427,6 +437,7 @@ char *slope_growth_advice(const struct slope_growth *g, char text[SLOPE_ADVICE_T
 {
 	switch (g->reason) {
 	case SLOPE_REASON_NONE:
+	case SLOPE_REASON_FIXED:
 		text[0] = '\0';
 		break;
 	case SLOPE_REASON_NO_POINTS:

@@ -4,11 +4,11 @@
  * the points do not rule out, the exponent with its interval, and how good the
  * evidence is. docs/growth.md says how it is found; the short form:
  *
- * Sizes are gathered in geometric bins. Every candidate (an order, with an
+ * Sizes are gathered in geometric bins. Every candidate (an order with an
  * intercept, above linear also with a linear term) is fitted by relative
- * error; AICc and leave-one-out error, both of the logarithm of the cost, must
- * agree on what is ruled out. What remains is a range; where it is too wide,
- * or nothing fits, the verdict is `inconclusive` and says why.
+ * error. AICc and leave-one-out error must agree on what is ruled out; what
+ * remains is a range. Where it is too wide, or nothing fits, the verdict is
+ * `inconclusive` and says why.
  */
 #ifndef SLOPE_ANALYSIS_GROWTH_H
 #define SLOPE_ANALYSIS_GROWTH_H
@@ -36,6 +36,7 @@ enum slope_verdict {
 #define SLOPE_REASON_LIST(X)                                    \
 	X(NONE, "")                                             \
 	X(NO_POINTS, "no points")                               \
+	X(FIXED, "always the same n")                           \
 	X(FEW_SIZES, "too few sizes")                           \
 	X(NARROW, "too narrow a range")                         \
 	X(NO_FIT, "no model fits")                              \

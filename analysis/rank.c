@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics.h"
+
 #define WORTH_LATER 0.01         /* a share of the cost at larger inputs that hurts */
 #define WORTH_NOW 0.01           /* ... or is hot, by the function itself */
 #define WORTH_ASKING 0.05        /* with callees: an unclear function is worth a line */
@@ -32,26 +34,6 @@ const char *slope_group_title(enum slope_group group)
 	};
 
 	return text[group];
-}
-
-double slope_rank_share(uint64_t part, uint64_t whole)
-{
-	return part >= whole ? (part ? 1.0 : 0.0) : (double)part / (double)whole;
-}
-
-/* What all threads cost; their sum of self costs where the file has lost the threads' own rows. */
-static void measure_program(struct slope_rank *r, const struct slope_profile *p, uint32_t unit)
-{
-	uint64_t root = 0, self = 0;
-
-	for (size_t i = 0; i < p->row_count; i++) {
-		self += p->row[i].self[unit];
-		if (p->row[i].function == SLOPE_FN_ROOT) {
-			root += p->row[i].total[unit];
-			r->root_self += p->row[i].self[unit];
-		}
-	}
-	r->program = root > self ? root : self;
 }
 
 static void add_thread(struct slope_rank_row *to, const struct slope_profile_row *from, uint32_t unit)
@@ -104,7 +86,7 @@ static void foretell(struct slope_rank_row *row, uint64_t program, double times)
 {
 	double own = (double)row->total, others = program > row->total ? (double)(program - row->total) : 0;
 
-	row->share = slope_rank_share(row->total, program);
+	row->share = slope_share_of(row->total, program);
 	row->via = SLOPE_FN_NONE;
 	if (isnan(row->factor))
 		row->later = NAN;
@@ -145,7 +127,7 @@ static void find_inherited(struct slope_rank *r, const struct slope_profile *p, 
 		struct slope_rank_row *row = c->row[i] < r->count ? &r->row[c->row[i]] : NULL;
 		const struct ends *most = &c->most[i];
 
-		if (!row || !most->cost || !is_steep(&row->growth) || slope_rank_share(most->cost, row->total) < INHERITED)
+		if (!row || !most->cost || !is_steep(&row->growth) || slope_share_of(most->cost, row->total) < INHERITED)
 			continue;
 		const struct slope_rank_row *callee = &r->row[c->row[most->callee]];
 
@@ -161,17 +143,17 @@ static void find_wrappers(struct slope_rank *r, const struct slope_profile *p, c
 		struct slope_rank_row *row = c->row[i] < r->count ? &r->row[c->row[i]] : NULL;
 
 		if (row && row->group == SLOPE_GROUP_UNCLEAR && c->most[i].calls == row->calls &&
-		    slope_rank_share(c->most[i].cost, row->total) >= PASSED_ON)
+		    slope_share_of(c->most[i].cost, row->total) >= PASSED_ON)
 			row->group = SLOPE_GROUP_REST;
 	}
 }
 
 static void put_into_group(struct slope_rank_row *row, uint64_t program)
 {
-	double self = slope_rank_share(row->self, program);
+	double self = slope_share_of(row->self, program);
 
 	row->group = SLOPE_GROUP_REST;
-	if (row->growth.verdict == SLOPE_VERDICT_INCONCLUSIVE) {
+	if (row->growth.verdict == SLOPE_VERDICT_INCONCLUSIVE && row->growth.reason != SLOPE_REASON_FIXED) {
 		if (self >= WORTH_NOW || row->share >= WORTH_ASKING)
 			row->group = SLOPE_GROUP_UNCLEAR;
 	} else if (is_steep(&row->growth) && row->later >= WORTH_LATER) {
@@ -270,7 +252,7 @@ bool slope_rank_init(struct slope_rank *r, const struct slope_profile *p, const 
 	*r = (struct slope_rank){ .row = calloc(count_functions(p) + 1, sizeof(*r->row)) };
 	if (!r->row)
 		return false;
-	measure_program(r, p, o->unit);
+	r->program = slope_program_cost(p, o->unit, &r->root_self);
 	for (size_t i = 0, next; ok && i < p->row_count; i = next) {
 		uint32_t function = p->row[i].function;
 		struct slope_rank_row *to = &r->row[r->count];
@@ -284,8 +266,6 @@ bool slope_rank_init(struct slope_rank *r, const struct slope_profile *p, const 
 		to->name = p->function[function].name ? p->function[function].name : "";
 		ok = measure(to, p, &curve, o);
 		foretell(to, r->program, o->times);
-		r->thread += to->thread;
-		r->external += to->external;
 		r->count++;
 	}
 	slope_curve_fini(&curve);

@@ -47,7 +47,6 @@ struct slope_rank {
 	size_t count;
 	uint64_t program;            /* cost of all threads together */
 	uint64_t root_self;          /* what of it belongs to no function */
-	uint64_t thread, external;   /* input of all rows */
 };
 
 struct slope_rank_options {
@@ -62,9 +61,6 @@ struct slope_rank_options {
  */
 bool slope_rank_init(struct slope_rank *r, const struct slope_profile *p, const struct slope_rank_options *o);
 void slope_rank_fini(struct slope_rank *r);
-
-/* Part of whole, 0 to 1 whatever the numbers are. */
-double slope_rank_share(uint64_t part, uint64_t whole);
 
 const char *slope_group_name(enum slope_group group);
 const char *slope_group_title(enum slope_group group);

@@ -2,14 +2,11 @@
 /* slope report: the table of functions, or the same facts as JSON. */
 #include "report/report.h"
 
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include "cli/datafile.h"
 #include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "cli/view.h"
 
 #define TOP_NOT_GIVEN UINT64_MAX
 
@@ -53,28 +50,6 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 	return slope_options_parse(&usage, argc, argv);
 }
 
-static unsigned terminal_width(void)
-{
-	struct winsize size;
-
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
-static bool choose_unit(const struct slope_profile *profile, const char *name, uint32_t *unit)
-{
-	int position = name ? slope_profile_unit(profile, name) : 0;
-	char have[128] = "";
-
-	if (position >= 0) {
-		*unit = (uint32_t)position;
-		return true;
-	}
-	for (uint32_t u = 0; u < profile->units; u++)
-		snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", u ? ", " : "", profile->unit_name[u]);
-	slope_say("--unit=%s: the profile has no such cost unit; it has %s", name, have);
-	return false;
-}
-
 static bool choose_metric(const struct slope_profile *profile, unsigned input, uint32_t *metric)
 {
 	if (input == INPUT_NOT_GIVEN)
@@ -93,7 +68,7 @@ static int print(const struct slope_profile *profile, const struct settings *s)
 	struct slope_report_options o = slope_report_defaults(profile);
 	bool good;
 
-	if (!choose_unit(profile, s->unit, &o.unit) || !choose_metric(profile, s->input, &o.metric))
+	if (!slope_view_unit(profile, s->unit, &o.unit) || !choose_metric(profile, s->input, &o.metric))
 		return SLOPE_EXIT_WRONG;
 	if (s->json)
 		o.top = 0;
@@ -105,7 +80,7 @@ static int print(const struct slope_profile *profile, const struct settings *s)
 	o.times = (double)s->times;
 	o.ascii = !slope_utf8_wanted();
 	o.color = slope_color_wanted(s->color, stdout);
-	o.width = terminal_width();
+	o.width = slope_view_width();
 	good = s->json ? slope_report_json(profile, &o, stdout) : slope_report_text(profile, &o, stdout);
 	if (!good)
 		slope_say("out of memory");

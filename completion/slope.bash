@@ -10,6 +10,7 @@ _slope_options() {
 		echo '--fair-sched= --max-threads= --no-symbols -q --quiet'
 		;;
 	report) echo '-j --json -n --top= -s --sort= -u --unit= -i --input= -f --filter= --color=' ;;
+	threads) echo '-j --json -n --top= -u --unit= -f --filter= --color=' ;;
 	export) echo '-f --format= -o --output=' ;;
 	merge) echo '-o --output=' ;;
 	info) echo '-j --json' ;;
@@ -28,7 +29,7 @@ _slope_values() {
 	record/--fair-sched) echo 'yes no' ;;
 	report/--sort | report/-s) echo 'total self calls name' ;;
 	report/--input | report/-i) echo 'trms rms' ;;
-	report/--unit | report/-u) echo 'ir bb' ;;
+	report/--unit | report/-u | threads/--unit | threads/-u) echo 'ir bb' ;;
 	export/--format | export/-f) echo 'csv json callgrind' ;;
 	*/--color) echo 'auto always never' ;;
 	esac
@@ -51,7 +52,7 @@ _slope_program_at() {
 }
 
 _slope() {
-	local verbs='record report export merge info doctor'
+	local verbs='record report threads export merge info doctor'
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} first=2 at values
 	COMPREPLY=()
 	case " $verbs " in

@@ -41,8 +41,7 @@ const char *slope_report_metric_name(uint32_t metric)
 	return metric == SLOPE_METRIC_RMS ? "rms" : "trms";
 }
 
-/* Made by a thread and running on it, a coroutine has the system's number of that thread. */
-static bool is_coroutine(const struct slope_profile *p, size_t at)
+bool slope_report_is_coroutine(const struct slope_profile *p, size_t at)
 {
 	const struct slope_profile_thread *t = &p->thread[at];
 	uint32_t back = t->id - t->parent;   /* threads of a process stand in the order of their ids */
@@ -59,7 +58,7 @@ size_t slope_report_coroutines(const struct slope_profile *p)
 	size_t count = 0;
 
 	for (size_t i = 0; i < p->thread_count; i++)
-		count += is_coroutine(p, i);
+		count += slope_report_is_coroutine(p, i);
 	return count;
 }
 
@@ -100,11 +99,20 @@ static int by_calls(const void *a, const void *b)
 	return compare(((const struct slope_rank_row *)a)->calls, ((const struct slope_rank_row *)b)->calls, a, b);
 }
 
+static int by_induced(const void *a, const void *b)
+{
+	const struct slope_rank_row *x = a, *y = b;
+	uint64_t from = x->thread + x->external, to = y->thread + y->external;
+
+	return from == to && x->trms != y->trms ? (x->trms > y->trms ? 1 : -1) : compare(from, to, a, b);
+}
+
 static void sort_rows(struct slope_report_rows *r, enum slope_report_sort sort)
 {
 	static int (*const order[])(const void *, const void *) = {
 		[SLOPE_SORT_TOTAL] = by_total, [SLOPE_SORT_SELF] = by_self,
 		[SLOPE_SORT_CALLS] = by_calls, [SLOPE_SORT_NAME] = by_name,
+		[SLOPE_SORT_INDUCED] = by_induced,
 	};
 
 	if (sort != SLOPE_SORT_RANK)
@@ -115,13 +123,17 @@ bool slope_report_rows_init(struct slope_report_rows *r, const struct slope_prof
 {
 	const struct slope_rank_options how = { .unit = o->unit, .metric = o->metric, .of = o->of, .times = o->times };
 
-	r->count = 0;
+	*r = (struct slope_report_rows){ 0 };
 	if (!slope_rank_init(&r->rank, p, &how))
 		return false;
 	r->row = r->rank.row;
-	for (size_t i = 0; i < r->rank.count; i++)
-		if (passes(r->row[i].name, o->filter))
-			r->row[r->count++] = r->row[i];
+	for (size_t i = 0; i < r->rank.count; i++) {
+		if (!passes(r->row[i].name, o->filter))
+			continue;
+		r->thread += r->row[i].thread;
+		r->external += r->row[i].external;
+		r->row[r->count++] = r->row[i];
+	}
 	sort_rows(r, o->sort);
 	return true;
 }

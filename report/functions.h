@@ -10,6 +10,7 @@ struct slope_report_rows {
 	struct slope_rank rank;      /* all functions; `row` and `count` are what passes the filter, in the order asked for */
 	struct slope_rank_row *row;
 	size_t count;
+	uint64_t thread, external;   /* input of these rows; 0 where a column would be empty */
 };
 
 /* False when memory runs out; `r` then holds nothing. O(points log points). */
@@ -32,7 +33,14 @@ const char *slope_report_file(const struct slope_profile *p, const struct slope_
 /* "trms" or "rms". */
 const char *slope_report_metric_name(uint32_t metric);
 
-/* How many of the profile's threads are coroutines: they have a stack, but are no threads to the system. */
+/*
+ * Is the thread at this position a coroutine: something with a stack that is no
+ * thread to the system? Made by a thread and running on it, it has the system's
+ * number of that thread.
+ */
+bool slope_report_is_coroutine(const struct slope_profile *p, size_t at);
+
+/* How many of the profile's threads are. */
 size_t slope_report_coroutines(const struct slope_profile *p);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "analysis/curve.h"
+#include "analysis/statistics.h"
 
 #define SLOPE_REPORT_TOP 25u     /* rows of a table, where nobody asks for another number */
 
@@ -18,7 +19,8 @@ enum slope_report_sort {
 	SLOPE_SORT_TOTAL,
 	SLOPE_SORT_SELF,
 	SLOPE_SORT_CALLS,
-	SLOPE_SORT_NAME
+	SLOPE_SORT_NAME,
+	SLOPE_SORT_INDUCED           /* most input from threads and outside; of the same, least other input */
 };
 
 struct slope_report_options {
@@ -42,6 +44,18 @@ bool slope_report_text(const struct slope_profile *p, const struct slope_report_
 
 /* The same facts as JSON, schema "slope-report/1". Set top to 0 unless the user has asked for another number. */
 bool slope_report_json(const struct slope_profile *p, const struct slope_report_options *o, FILE *out);
+
+/*
+ * The tables of `slope threads`: threads by cost, then functions by what other threads and the
+ * outside fed them, `top` rows each. `sort` does not count.
+ */
+bool slope_threads_text(const struct slope_profile *p, const struct slope_report_options *o, FILE *out);
+
+/* The same, and the statistics of the run, as JSON, schema "slope-threads/1". */
+bool slope_threads_json(const struct slope_profile *p, const struct slope_report_options *o, FILE *out);
+
+/* A few lines about the run, each behind a label of so many columns; nothing where no function ran. */
+void slope_statistics_text(const struct slope_statistics *s, const char *unit, unsigned label_columns, FILE *out);
 
 /* Every point: one line for each function, thread, metric, unit and size. */
 bool slope_export_csv(const struct slope_profile *p, FILE *out);

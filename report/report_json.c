@@ -21,41 +21,21 @@ static void put_sizes(struct slope_json *j, const struct slope_rank_row *row)
 	slope_json_end(j);
 }
 
-static void put_input(struct slope_json *j, const struct slope_rank_row *row)
-{
-	slope_json_object(j, "input", true);
-	slope_json_uint(j, "rms", row->rms);
-	slope_json_uint(j, "trms", row->trms);
-	slope_json_uint(j, "thread", row->thread);
-	slope_json_uint(j, "external", row->external);
-	slope_json_end(j);
-}
-
 static void put_function(struct slope_json *j, const struct slope_profile *p, const struct slope_rank_row *row,
 			 double times)
 {
 	char later[32];
 	const struct slope_profile_function *f = &p->function[row->function];
-	const char *file = slope_report_file(p, f);
 
 	slope_json_object(j, NULL, true);
-	slope_json_string(j, "name", row->name);
-	slope_json_string(j, "module", slope_report_module(p, f));
-	slope_json_string(j, "file", file);
-	if (file && f->line)
-		slope_json_uint(j, "line", f->line);
-	else
-		slope_json_null(j, "line");
-	slope_json_uint(j, "module_index", f->module);
-	slope_json_uint(j, "offset", f->offset);
-	slope_json_string(j, "symbol", f->raw_name);
+	slope_facts_function(j, p, f);
 	slope_json_uint(j, "calls", row->calls);
 	slope_json_object(j, "cost", true);
 	slope_json_uint(j, "total", row->total);
 	slope_json_uint(j, "self", row->self);
 	slope_json_end(j);
 	put_sizes(j, row);
-	put_input(j, row);
+	slope_facts_input(j, row->rms, row->trms, row->thread, row->external);
 	slope_json_uint(j, "threads", row->threads);
 	slope_growth_json(j, "growth", &row->growth);
 	slope_json_object(j, "share", true);

@@ -44,17 +44,6 @@ const char *slope_table_number(uint64_t number, char *text)
 	return text;
 }
 
-const char *slope_table_percent(double share, char text[SLOPE_PERCENT_TEXT])
-{
-	if (share <= 0)
-		snprintf(text, SLOPE_PERCENT_TEXT, "0");
-	else if (share < 0.0005)
-		snprintf(text, SLOPE_PERCENT_TEXT, "<0.1%%");
-	else
-		snprintf(text, SLOPE_PERCENT_TEXT, share > 0.9995 ? "%.0f%%" : "%.1f%%", share * 100);
-	return text;
-}
-
 void slope_table_init(struct slope_table *t, const struct slope_table_column *column, size_t columns)
 {
 	*t = (struct slope_table){ .column = column, .columns = columns };

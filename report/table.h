@@ -72,8 +72,4 @@ const char *slope_style_off(enum slope_table_style style, bool color);
 /* At most five columns: 999, 1.23k, 12.3M, 123G. `text` holds 8 bytes at least. Rounded, for people only. */
 const char *slope_table_number(uint64_t number, char *text);
 
-/* A share from 0 to 1 as "0", "<0.1%", "12.3%", "100%". Returns `text`. */
-#define SLOPE_PERCENT_TEXT 16u
-const char *slope_table_percent(double share, char text[SLOPE_PERCENT_TEXT]);
-
 #endif

@@ -13,16 +13,13 @@
 
 #include "report/clip.h"
 #include "report/functions.h"
-#include "report/head.h"
+#include "report/parts.h"
 #include "report/spark.h"
-#include "report/table.h"
 
 #define HOT_SHARE 0.20           /* of the program's cost in the function itself */
 #define WARM_SHARE 0.05
 #define NAMELESS_SHARE 0.10      /* so much in code without symbols is worth a word */
 #define ROOM_FOR_PLOTS 110       /* columns of a terminal that can show plots, calls and places as well */
-#define ROOM_FOR_FOLDERS 120     /* ... more than a file's name */
-#define ROOM_FOR_LIBRARIES 160   /* ... and lines of other people's code */
 #define COLUMNS_MAX 14
 #define GROUP_TOP 10u            /* functions of a group, where nobody asks for another number */
 #define ADVICE_TOP 3u            /* unclear functions for which it is said what would settle them */
@@ -38,28 +35,22 @@ struct view {
 	char later[24];              /* title of the column of foretold shares */
 };
 
-/* ---- rows ---- */
+/* ---- head ---- */
 
-/* The program's own code by file and line, other code by its module; as much of both as there is room for. */
-static void add_place(struct slope_table *t, const struct slope_profile *p, const struct slope_profile_function *f,
-		      unsigned width)
+static bool put_head(const struct slope_profile *p, uint64_t cost, const struct slope_report_options *o, FILE *out)
 {
-	const char *module = slope_report_module(p, f), *file = slope_report_file(p, f);
-	const char *first = p->program && p->program[0] ? p->program[0] : "", *slash = strrchr(first, '/');
-	const char *so = strstr(module, ".so");
-	bool own = !strcmp(module, slash ? slash + 1 : first);
+	const char *unit = p->unit_name[o->unit] ? p->unit_name[o->unit] : "?";
+	bool ok = slope_parts_program(p, o, out);
+	char number[8];
 
-	if (file && (width < ROOM_FOR_FOLDERS || file == f->file) && strrchr(file, '/'))
-		file = strrchr(file, '/') + 1;
-	if (!own && module[0] && width < ROOM_FOR_LIBRARIES)
-		slope_table_add(t, SLOPE_STYLE_DIM, "[%.*s]", (int)(so ? so - module : (ptrdiff_t)strlen(module)), module);
-	else if (!file)
-		slope_table_add(t, SLOPE_STYLE_DIM, module[0] ? "[%s]" : "%s", module);
-	else if (own || !module[0])
-		slope_table_add(t, SLOPE_STYLE_DIM, "%s:%" PRIu32, file, f->line);
-	else
-		slope_table_add(t, SLOPE_STYLE_DIM, "[%s] %s:%" PRIu32, module, file, f->line);
+	slope_parts_run(p, o, out);
+	slope_parts_label("cost", o, out);
+	fprintf(out, "%s %s%s in all; input size n by %s, cells of %" PRIu32 " byte%s\n", slope_table_number(cost, number),
+		unit, slope_parts_unit(unit), slope_report_metric_name(o->metric), p->cell_bytes, p->cell_bytes == 1 ? "" : "s");
+	return slope_parts_losses(p, o, out) && ok;
 }
+
+/* ---- rows ---- */
 
 static void add_sizes(struct slope_table *t, const struct slope_rank_row *row)
 {
@@ -79,7 +70,7 @@ static void add_sizes(struct slope_table *t, const struct slope_rank_row *row)
 
 static enum slope_table_style heat_of(const struct slope_rank_row *row, uint64_t program)
 {
-	double self = slope_rank_share(row->self, program);
+	double self = slope_share_of(row->self, program);
 
 	if (row->group == SLOPE_GROUP_HURTS)
 		return row->via == SLOPE_FN_NONE ? SLOPE_STYLE_HOT : SLOPE_STYLE_WARM;
@@ -88,9 +79,9 @@ static enum slope_table_style heat_of(const struct slope_rank_row *row, uint64_t
 
 static void add_share(struct slope_table *t, enum slope_table_style style, double share)
 {
-	char text[SLOPE_PERCENT_TEXT];
+	char text[16];
 
-	slope_table_add(t, style, "%s", isnan(share) ? "?" : slope_table_percent(share, text));
+	slope_table_add(t, style, "%s", isnan(share) ? "?" : slope_parts_percent(share, text, sizeof(text)));
 }
 
 static void add_growth(struct slope_table *t, enum slope_table_style style, const struct slope_growth *g)
@@ -143,18 +134,18 @@ static bool add_row(struct slope_table *t, struct view *v, const struct slope_ra
 	add_share(t, SLOPE_STYLE_PLAIN, row->share);
 	add_share(t, row->group == SLOPE_GROUP_HURTS ? heat : SLOPE_STYLE_PLAIN, row->later);
 	if (v->wide) {
-		add_share(t, SLOPE_STYLE_PLAIN, slope_rank_share(row->self, rank->program));
+		add_share(t, SLOPE_STYLE_PLAIN, slope_share_of(row->self, rank->program));
 		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(row->calls, text));
 	}
 	add_sizes(t, row);
-	if (rank->thread && v->wide)
-		add_share(t, SLOPE_STYLE_PLAIN, slope_rank_share(row->thread, row->trms));
-	if (rank->external && v->wide)
-		add_share(t, SLOPE_STYLE_PLAIN, slope_rank_share(row->external, row->trms));
+	if (v->rows->thread && v->wide)
+		add_share(t, SLOPE_STYLE_PLAIN, slope_share_of(row->thread, row->trms));
+	if (v->rows->external && v->wide)
+		add_share(t, SLOPE_STYLE_PLAIN, slope_share_of(row->external, row->trms));
 	slope_table_add(t, SLOPE_STYLE_PLAIN, "%c", row->growth.grade);
 	add_name(t, v, row, heat);
 	if (v->wide)
-		add_place(t, v->p, &v->p->function[row->function], v->width);
+		slope_parts_place(t, v->p, &v->p->function[row->function], v->width);
 	return ok;
 }
 
@@ -175,9 +166,9 @@ static size_t set_columns(const struct view *v, struct slope_table_column *colum
 	}
 	COLUMN("n", true, 0);
 	COLUMN("points", true, 0);
-	if (v->rows->rank.thread && v->wide)
+	if (v->rows->thread && v->wide)
 		COLUMN("thread", true, 0);
-	if (v->rows->rank.external && v->wide)
+	if (v->rows->external && v->wide)
 		COLUMN("extern", true, 0);
 	COLUMN("ev", false, 0);
 	COLUMN("function", false, 18);
@@ -248,20 +239,23 @@ static bool put_rows(struct view *v, FILE *out)
 
 /* ---- foot ---- */
 
-static void put_advice(const struct slope_report_rows *r, const struct slope_report_options *o, FILE *out)
+static bool put_advice(const struct slope_report_rows *r, const struct slope_report_options *o, FILE *out)
 {
+	size_t most = shown_of_group(o, SLOPE_GROUP_UNCLEAR), said = 0;
 	char text[SLOPE_ADVICE_TEXT];
-	unsigned said = 0;
 
-	for (size_t i = 0; i < r->count && said < ADVICE_TOP && o->sort == SLOPE_SORT_RANK; i++) {
+	for (size_t i = 0; i < r->count && said < most && said < ADVICE_TOP && o->sort == SLOPE_SORT_RANK; i++) {
 		if (r->row[i].group != SLOPE_GROUP_UNCLEAR)
 			continue;
 		char *name = slope_clip_name(r->row[i].name, 32);
 
-		fprintf(out, "%s %s: %s.\n", said++ ? "            " : "To settle it", name ? name : "",
+		if (!name)
+			return false;
+		fprintf(out, "%s %s: %s.\n", said++ ? "            " : "To settle it", name,
 			slope_growth_advice(&r->row[i].growth, text));
 		free(name);
 	}
+	return true;
 }
 
 /* The module that has most of the cost in code without a name, if that is much. */
@@ -282,10 +276,10 @@ static void put_nameless(const struct slope_profile *p, const struct slope_repor
 			most = f->module;
 	}
 	free(cost);
-	if (slope_rank_share(all, r->rank.program) < NAMELESS_SHARE)
+	if (slope_share_of(all, r->rank.program) < NAMELESS_SHARE)
 		return;
 	fprintf(out, "%s of the cost is in code without symbols",
-		slope_table_percent(slope_rank_share(all, r->rank.program), text));
+		slope_parts_percent(slope_share_of(all, r->rank.program), text, sizeof(text)));
 	char *module = most == SLOPE_MODULE_NONE ? NULL : slope_clip_middle(p->module[most].path, SIZE_MAX);
 
 	if (module)
@@ -322,16 +316,14 @@ static void put_rest(const struct slope_report_rows *r, const struct slope_repor
 
 static void put_legend(const struct view *v, FILE *out)
 {
-	const struct slope_rank *rank = &v->rows->rank;
-
 	fputs(slope_style_on(SLOPE_STYLE_DIM, v->o->color), out);
 	fprintf(out, "growth of the %s cost with n, the size of the input; exponent: 95%% interval; ev: evidence, A to D.\n"
 		     "now: share of the cost, with callees; %s: the same if inputs were %g times as large.\n",
 		v->o->of == SLOPE_COST_MAX ? "greatest" : v->o->of == SLOPE_COST_MIN ? "least" : "mean", v->later, v->o->times);
-	if (rank->thread && v->wide)
+	if (v->rows->thread && v->wide)
 		fprintf(out, "thread: part of the input that other threads%s have written.\n",
 			slope_report_coroutines(v->p) ? " or coroutines" : "");
-	if (rank->external && v->wide)
+	if (v->rows->external && v->wide)
 		fputs("extern: part of the input that came from outside (files, network, devices).\n", out);
 	fputs("One function, its plot and its evidence: slope show NAME; what makes it grow: slope explain NAME", out);
 	fprintf(out, "%s\n", slope_style_off(SLOPE_STYLE_DIM, v->o->color));
@@ -355,7 +347,7 @@ bool slope_report_text(const struct slope_profile *p, const struct slope_report_
 		return false;
 	struct view v = { .p = p, .rows = &r, .o = o, .width = width, .wide = width >= ROOM_FOR_PLOTS,
 			  .curve = slope_curve_none() };
-	bool ok = slope_report_head(p, r.rank.program, o, out);
+	bool ok = put_head(p, r.rank.program, o, out);
 
 	snprintf(v.later, sizeof(v.later), "at %gx", o->times);
 	fputc('\n', out);
@@ -363,7 +355,7 @@ bool slope_report_text(const struct slope_profile *p, const struct slope_report_
 		ok &= put_rows(&v, out);
 		fputc('\n', out);
 		put_rest(&r, o, out);
-		put_advice(&r, o, out);
+		ok &= put_advice(&r, o, out);
 		put_folded(p, &r, out);
 		put_nameless(p, &r, out);
 		put_legend(&v, out);

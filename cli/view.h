@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the options of verbs that show functions have in common. */
+#ifndef SLOPE_CLI_VIEW_H
+#define SLOPE_CLI_VIEW_H
+
+#include "profile/profile.h"
+
+/* Columns of the terminal that stdout is; 0: it is none. */
+unsigned slope_view_width(void);
+
+/* The position of the unit that --unit names; the first one for NULL. False after one line was said. */
+bool slope_view_unit(const struct slope_profile *profile, const char *name, uint32_t *unit);
+
+#endif
