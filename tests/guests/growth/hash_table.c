@@ -69,9 +69,8 @@ static struct entry **empty_buckets(size_t size)
 {
 	struct entry **bucket = malloc(size * sizeof(*bucket));
 
-	for (size_t i = 0; i < size; i++)
-		bucket[i] = NULL;
-	BARRIER();
+	BARRIER();                   /* or the compiler makes it calloc */
+	memset(bucket, 0, size * sizeof(*bucket));
 	return bucket;
 }
 
