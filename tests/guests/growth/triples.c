@@ -8,7 +8,7 @@
 
 #define MOST 1024
 #define MOST_TRIPLES 256
-#define MOST_SORTED 512
+#define MOST_SORTED 256
 
 static int numbers[MOST], sorted[MOST_SORTED];
 
