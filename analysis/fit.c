@@ -100,7 +100,7 @@ static double evaluate(const struct slope_bins *b, struct slope_order order, dou
 	double unit = slope_order_at(order, top);
 
 	for (size_t i = 0; i < b->count; i++)
-		value[i] = (order.logs ? slope_order_at(order, b->n[i]) : exp(order.power * b->log_n[i])) / unit;
+		value[i] = (order.logs || b->n[i] < 0.5 ? slope_order_at(order, b->n[i]) : exp(order.power * b->log_n[i])) / unit;
 	return unit;
 }
 
@@ -238,7 +238,7 @@ static void raise(const struct slope_bins *b, double power, double *value)
 	double top = b->log_n[b->count - 1];
 
 	for (size_t i = 0; i < b->count; i++)
-		value[i] = exp(power * (b->log_n[i] - top));
+		value[i] = b->n[i] > 0 ? exp(power * (b->log_n[i] - top)) : 0;
 }
 
 static void grow(const struct slope_bins *b, double rate, double *value)
