@@ -17,10 +17,12 @@
 #define RANGE_FIXED 1.5          /* of many calls, up to this they count as one size */
 #define RANGE_LEAST 3.0          /* largest over smallest size; below: too narrow */
 #define CRITERION_CLEAR 6.0      /* a difference in AICc that rules a model out ... */
-#define LEFT_OUT_CLEAR 1.15      /* ... if the leave-one-out error, too, is so many times the best */
+#define LEFT_OUT_CLEAR 1.3       /* ... if the leave-one-out error, too, is so many times the best */
 #define CRITERION_PREFERS 2.0    /* a difference in AICc that counts for a model */
 #define GAIN_CLEAR 1.3           /* what a further parameter must gain in the leave-one-out error */
 #define GAIN_CRITERION 8.0       /* and in AICc */
+#define OFFSET_MUCH 0.5          /* of the cost at the smallest size, as a negative intercept */
+#define EVIDENCE_LEAST 0.15      /* to call something steep */
 #define SPREAD_MOST 0.6          /* exponents that still make one answer */
 #define ERROR_MOST 0.6           /* relative; above, nothing has been described */
 #define CALLS_MANY 20            /* of each size, to say that sizes hardly vary */
@@ -144,13 +146,21 @@ static void rule_out(struct contest *c)
 		c->stands[i] = c->there[i] && (i == c->best || stands(&c->fit[i], &c->fit[c->best]));
 }
 
-/* Linear is what is expected of a function: where the points allow it, nothing steeper is said. */
-static void prefer_linear(struct contest *c)
+/*
+ * Linear is what is expected of a function: where the points allow it, nothing
+ * steeper is said. And a logarithm is not said where the power alone will do.
+ */
+static void prefer_plain(struct contest *c)
 {
-	const struct slope_order *order = &c->fit[c->best].model.order;
+	struct slope_order order = c->fit[c->best].model.order;
 
-	if (c->stands[PLAIN_LINEAR] && slope_order_compare(*order, plain[PLAIN_LINEAR]) > 0)
+	if (c->stands[PLAIN_LINEAR] && slope_order_compare(order, plain[PLAIN_LINEAR]) > 0)
 		c->best = PLAIN_LINEAR;
+	else if (order.logs && order.power)
+		for (unsigned i = 0; i < c->power; i++)
+			if (c->stands[i] && !c->fit[i].model.order.logs && c->fit[i].model.order.power == order.power &&
+			    c->fit[i].linear == c->fit[c->best].linear)
+				c->best = i;
 }
 
 static void set_range(struct slope_growth *g, const struct contest *c)
@@ -166,6 +176,19 @@ static void set_range(struct slope_growth *g, const struct contest *c)
 		if (slope_order_compare(order, g->most) > 0)
 			g->most = order;
 	}
+}
+
+/*
+ * A straight line far below zero at n = 0 bends upwards on log-log axes over the
+ * sizes that were seen: n log n is not ruled out by it.
+ */
+static void allow_for_offset(struct slope_growth *g)
+{
+	const struct slope_order *next = &plain[PLAIN_LINEAR + 1];
+
+	if (slope_order_compare(g->most, plain[PLAIN_LINEAR]) == 0 &&
+	    g->model.constant < -OFFSET_MUCH * slope_model_at(&g->model, g->from))
+		g->most = *next;
 }
 
 /* The slope of log cost over log n from bin `first` on, and its standard error. NaN with fewer than three bins. */
@@ -306,7 +329,7 @@ static enum slope_verdict verdict_of(struct slope_order order)
 static double spread(const struct slope_growth *g)
 {
 	if (g->most.base)
-		return g->least.base ? 0 : INFINITY;
+		return g->least.base || g->least.power > CONVEX ? 0 : INFINITY;   /* steep either way */
 	return slope_order_slope(g->most, g->from, g->to) - slope_order_slope(g->least, g->from, g->to);
 }
 
@@ -386,10 +409,16 @@ static void set_evidence(struct slope_growth *g, const struct slope_bins *b)
 	double range = log(g->to / fmax(g->from, 1)) / log(64), width = isfinite(g->high) ? g->high - g->low : 0;
 	double e = fmin((double)b->count / 12, 1) * fmin(fmax(range, 0.1), 1);
 
-	e *= falloff(g->error, 0.4) * falloff(width, 0.6) * falloff(g->holdout, 0.8);
+	/* No lower part of an exponential foretells its upper one. */
+	e *= falloff(g->error, 0.4) * falloff(width, 0.6) * falloff(g->model.order.base ? NAN : g->holdout, 0.8);
 	g->evidence = fmin(fmax(e, 0), 1);
-	g->grade = g->verdict == SLOPE_VERDICT_INCONCLUSIVE ? '-' :
-		   e >= 0.7 ? 'A' : e >= 0.45 ? 'B' : e >= 0.2 ? 'C' : 'D';
+}
+
+static void set_grade(struct slope_growth *g)
+{
+	double e = g->evidence;
+
+	g->grade = g->verdict == SLOPE_VERDICT_INCONCLUSIVE ? '-' : e >= 0.7 ? 'A' : e >= 0.45 ? 'B' : e >= 0.2 ? 'C' : 'D';
 }
 
 static void conclude(struct slope_growth *g, const struct contest *c, const struct slope_bins *b, unsigned rounds)
@@ -402,6 +431,7 @@ static void conclude(struct slope_growth *g, const struct contest *c, const stru
 	g->from = b->n[0];
 	g->to = b->n[b->count - 1];
 	set_range(g, c);
+	allow_for_offset(g);
 	set_exponent(g, c, b, rounds);
 	g->r2 = log_r2(b, &g->model);
 	g->top_slope = top_slope(b);
@@ -409,8 +439,11 @@ static void conclude(struct slope_growth *g, const struct contest *c, const stru
 	g->gap_from = b->n[widest_gap(b) - 1];
 	g->gap_to = b->n[widest_gap(b)];
 	g->reason = doubt(g, b);
-	g->verdict = g->reason ? SLOPE_VERDICT_INCONCLUSIVE : verdict_of(g->model.order);
 	set_evidence(g, b);
+	if (!g->reason && g->evidence < EVIDENCE_LEAST && verdict_of(g->model.order) > SLOPE_VERDICT_LINEARITHMIC)
+		g->reason = SLOPE_REASON_WEAK;
+	g->verdict = g->reason ? SLOPE_VERDICT_INCONCLUSIVE : verdict_of(g->model.order);
+	set_grade(g);
 }
 
 static void contest(struct contest *c, const struct slope_bins *b)
@@ -418,7 +451,7 @@ static void contest(struct contest *c, const struct slope_bins *b)
 	fit_all(c, b);
 	choose(c, b->count);
 	rule_out(c);
-	prefer_linear(c);
+	prefer_plain(c);
 }
 
 static void answer_nothing(struct slope_growth *g, enum slope_reason reason)

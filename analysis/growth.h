@@ -43,6 +43,7 @@ enum slope_verdict {
 	X(FALLING, "cost falls with n")                         \
 	X(GAP, "a gap in the sizes")                            \
 	X(SEVERAL, "several models fit")                        \
+	X(WEAK, "too little evidence")                          \
 	X(SCATTERED, "too much scatter")
 
 enum slope_reason {
