@@ -385,12 +385,12 @@ static bool rests_on_a_gap(const struct slope_growth *g, const struct slope_bins
 /* Enough to be believed? Otherwise, why not. */
 static enum slope_reason doubt(const struct slope_growth *g, const struct slope_bins *b)
 {
-	if (verdict_of(g->model.order) == SLOPE_VERDICT_CONSTANT) {
-		if (g->low < -0.25 && g->high <= 0.1)
-			return SLOPE_REASON_FALLING;
-		if (g->high > 0.3 || g->low < -0.3)
-			return SLOPE_REASON_SCATTERED;
-	}
+	double error, slope = log_slope(b, 0, &error);
+
+	if (slope + 2.2 * error < -0.1)
+		return SLOPE_REASON_FALLING;
+	if (verdict_of(g->model.order) == SLOPE_VERDICT_CONSTANT && (g->high > 0.3 || g->low < -0.3))
+		return SLOPE_REASON_SCATTERED;
 	if (g->error > ERROR_MOST || (g->error > 0.25 && g->error > 3 * b->noise))
 		return SLOPE_REASON_NO_FIT;
 	if (spread(g) > SPREAD_MOST)
@@ -403,12 +403,13 @@ static double falloff(double x, double half)
 	return isfinite(x) ? 1 / (1 + x / half * x / half) : 0.5;
 }
 
-/* Sizes, range, error, how wide the answer is, and whether the lower sizes foretold the upper ones. */
+/* Sizes, range, gaps, error, how wide the answer is, and whether the lower sizes foretold the upper ones. */
 static void set_evidence(struct slope_growth *g, const struct slope_bins *b)
 {
 	double range = log(g->to / fmax(g->from, 1)) / log(64), width = isfinite(g->high) ? g->high - g->low : 0;
 	double e = fmin((double)b->count / 12, 1) * fmin(fmax(range, 0.1), 1);
 
+	e *= falloff(fmax(log10(g->gap_to / fmax(g->gap_from, 1) / 2), 0), 1);
 	/* No lower part of an exponential foretells its upper one. */
 	e *= falloff(g->error, 0.4) * falloff(width, 0.6) * falloff(g->model.order.base ? NAN : g->holdout, 0.8);
 	g->evidence = fmin(fmax(e, 0), 1);
