@@ -14,6 +14,7 @@
 #include "analysis/regimes.h"
 
 #define SIZES_LEAST 5u           /* below: too few sizes */
+#define RANGE_FIXED 1.5          /* of many calls, up to this they count as one size */
 #define RANGE_LEAST 3.0          /* largest over smallest size; below: too narrow */
 #define CRITERION_CLEAR 6.0      /* a difference in AICc that rules a model out ... */
 #define LEFT_OUT_CLEAR 1.15      /* ... if the leave-one-out error, too, is so many times the best */
@@ -22,7 +23,10 @@
 #define GAIN_CRITERION 8.0       /* and in AICc */
 #define SPREAD_MOST 0.6          /* exponents that still make one answer */
 #define ERROR_MOST 0.6           /* relative; above, nothing has been described */
-#define CALLS_MANY 20            /* of one size, to say that there is no other */
+#define CALLS_MANY 20            /* of each size, to say that sizes hardly vary */
+#define APART 1.2                /* sizes in this ratio are two; nearer ones say the same */
+#define GAP_WIDE 10.0            /* a gap in the sizes, of this ratio, must be bridged by good evidence */
+#define FORETOLD 1.5             /* ... the lower sizes foretell the upper ones within this factor */
 #define ROUNDS 40u
 #define ROUNDS_THOROUGH 400u
 
@@ -239,13 +243,15 @@ static double log_r2(const struct slope_bins *b, const struct slope_model *m)
 	return yy > 1e-12 * w ? fmax(1 - rest / yy, 0) : 1;
 }
 
-/* A pure power in the range belongs into the interval, whatever lower terms make of the search. */
-static void reach_power(struct slope_growth *g, struct slope_order order)
+/* The orders of the range belong into the interval, whatever lower terms make of the search. */
+static void reach_order(struct slope_growth *g, struct slope_order order)
 {
-	if (order.logs || order.base)
+	if (order.base)
 		return;
-	g->low = fmin(g->low, order.power);
-	g->high = fmax(g->high, order.power);
+	double slope = slope_order_slope(order, g->from, g->to);
+
+	g->low = fmin(g->low, slope);
+	g->high = fmax(g->high, slope);
 }
 
 static void set_exponent(struct slope_growth *g, const struct contest *c, const struct slope_bins *b, unsigned rounds)
@@ -266,11 +272,12 @@ static void set_exponent(struct slope_growth *g, const struct contest *c, const 
 		g->high = fmax(slope + 2.2 * error, 0);
 		return;
 	}
-	if (best->linear && !slope_fit_power(&power, b, true))
-		power = *best;
-	if (best->linear || c->there[c->power]) {
+	/* With a linear term besides, a logarithm cannot be told from a power just above 1. */
+	bool linear = best->linear && !best->model.order.logs && slope_fit_power(&power, b, true);
+
+	if (linear || c->there[c->power]) {
 		g->exponent = power.model.order.power;
-		slope_fit_interval(b, g->exponent, best->linear, rounds, &g->low, &g->high);
+		slope_fit_interval(b, g->exponent, linear, rounds, &g->low, &g->high);
 	} else {
 		g->exponent = log_slope(b, 0, &error);
 		g->low = g->exponent - 2.2 * error;
@@ -278,9 +285,9 @@ static void set_exponent(struct slope_growth *g, const struct contest *c, const 
 	}
 	g->low = fmin(g->low, g->exponent);
 	g->high = fmax(g->high, g->exponent);
-	reach_power(g, g->least);
-	reach_power(g, best->model.order);
-	reach_power(g, g->most);
+	reach_order(g, g->least);
+	reach_order(g, best->model.order);
+	reach_order(g, g->most);
 }
 
 static enum slope_verdict verdict_of(struct slope_order order)
@@ -303,6 +310,55 @@ static double spread(const struct slope_growth *g)
 	return slope_order_slope(g->most, g->from, g->to) - slope_order_slope(g->least, g->from, g->to);
 }
 
+/* How many bins lie clearly apart from each other. */
+static size_t separate(const struct slope_bins *b, size_t first)
+{
+	double last = 0;
+	size_t count = 0;
+
+	for (size_t i = first; i < b->count; i++)
+		if (!count || b->n[i] >= APART * fmax(last, 1)) {
+			last = b->n[i];
+			count++;
+		}
+	return count;
+}
+
+static size_t widest_gap(const struct slope_bins *b)
+{
+	size_t at = 1;
+
+	for (size_t i = 1; i < b->count; i++)
+		if (b->log_n[i] - b->log_n[i - 1] >= b->log_n[at] - b->log_n[at - 1])
+			at = i;
+	return at;
+}
+
+/*
+ * A few large sizes far above all others: whatever joins the two groups gives an
+ * order, and says little. Unless the lower sizes alone foretell the upper ones.
+ */
+static bool rests_on_a_gap(const struct slope_growth *g, const struct slope_bins *b)
+{
+	size_t at = widest_gap(b);
+	struct slope_bins lower;
+	struct slope_fit again;
+
+	if (b->n[at] < GAP_WIDE * fmax(b->n[at - 1], 1) || separate(b, at) >= 3 ||
+	    verdict_of(g->model.order) == SLOPE_VERDICT_CONSTANT)
+		return false;
+	slope_bins_part(&lower, b, 0, at);
+	if (!slope_fit_order(&again, &lower, g->model.order, g->model.linear != 0, 0))
+		return true;
+	for (size_t i = at; i < b->count; i++) {
+		double foretold = slope_model_at(&again.model, b->n[i]);
+
+		if (foretold < b->cost[i] / FORETOLD || foretold > b->cost[i] * FORETOLD)
+			return true;
+	}
+	return false;
+}
+
 /* Enough to be believed? Otherwise, why not. */
 static enum slope_reason doubt(const struct slope_growth *g, const struct slope_bins *b)
 {
@@ -315,8 +371,8 @@ static enum slope_reason doubt(const struct slope_growth *g, const struct slope_
 	if (g->error > ERROR_MOST || (g->error > 0.25 && g->error > 3 * b->noise))
 		return SLOPE_REASON_NO_FIT;
 	if (spread(g) > SPREAD_MOST)
-		return SLOPE_REASON_SCATTERED;
-	return SLOPE_REASON_NONE;
+		return SLOPE_REASON_SEVERAL;
+	return rests_on_a_gap(g, b) ? SLOPE_REASON_GAP : SLOPE_REASON_NONE;
 }
 
 static double falloff(double x, double half)
@@ -350,6 +406,8 @@ static void conclude(struct slope_growth *g, const struct contest *c, const stru
 	g->r2 = log_r2(b, &g->model);
 	g->top_slope = top_slope(b);
 	g->holdout = hold_out(b, best);
+	g->gap_from = b->n[widest_gap(b) - 1];
+	g->gap_to = b->n[widest_gap(b)];
 	g->reason = doubt(g, b);
 	g->verdict = g->reason ? SLOPE_VERDICT_INCONCLUSIVE : verdict_of(g->model.order);
 	set_evidence(g, b);
@@ -371,10 +429,15 @@ static void answer_nothing(struct slope_growth *g, enum slope_reason reason)
 	g->grade = '-';
 }
 
-/* Called often, and always with one size: it will not be another with larger inputs. */
+/* Called often, and always with about the same size: it will hardly be another with larger inputs. */
 static bool is_fixed(const struct slope_curve *curve)
 {
-	return curve->count == 1 && curve->point[0].calls >= CALLS_MANY;
+	double calls = 0;
+
+	for (size_t i = 0; i < curve->count; i++)
+		calls += curve->point[i].calls;
+	return calls >= CALLS_MANY * (double)curve->count &&
+	       curve->point[curve->count - 1].n <= RANGE_FIXED * fmax(curve->point[0].n, 1);
 }
 
 void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, enum slope_statistic of, bool thorough)
@@ -395,9 +458,12 @@ void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, en
 	g->n_max = g->to = curve->point[curve->count - 1].n;
 	slope_bins_init(&all, curve, of, g);
 	g->bins = all.count;
+	if (is_fixed(curve)) {
+		answer_nothing(g, SLOPE_REASON_FIXED);
+		return;
+	}
 	if (all.count < SIZES_LEAST) {       /* many sizes in few bins lie close together */
-		answer_nothing(g, is_fixed(curve) ? SLOPE_REASON_FIXED :
-			       curve->count < SIZES_LEAST ? SLOPE_REASON_FEW_SIZES : SLOPE_REASON_NARROW);
+		answer_nothing(g, curve->count < SIZES_LEAST ? SLOPE_REASON_FEW_SIZES : SLOPE_REASON_NARROW);
 		return;
 	}
 	contest(&c, &all);
@@ -410,8 +476,12 @@ void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, en
 	} else {
 		conclude(g, &c, &all, rounds);
 	}
-	if (g->to < RANGE_LEAST * fmax(g->from, 1) && g->verdict != SLOPE_VERDICT_EXPONENTIAL)
+	if (g->verdict == SLOPE_VERDICT_EXPONENTIAL)
+		return;
+	if (g->to < RANGE_LEAST * fmax(g->from, 1))
 		answer_nothing(g, SLOPE_REASON_NARROW);
+	else if (separate(&all, 0) < SIZES_LEAST)
+		answer_nothing(g, SLOPE_REASON_FEW_SIZES);
 }
 
 char *slope_growth_text(const struct slope_growth *g, char text[SLOPE_GROWTH_TEXT])
@@ -454,6 +524,10 @@ char *slope_growth_advice(const struct slope_growth *g, char text[SLOPE_ADVICE_T
 	case SLOPE_REASON_NARROW:
 		snprintf(text, SLOPE_ADVICE_TEXT, "run inputs with n up to %.0f or beyond, and merge the profiles",
 			 rounded_up(g->n_min * 64));
+		break;
+	case SLOPE_REASON_GAP:
+		snprintf(text, SLOPE_ADVICE_TEXT, "run inputs with n between %.0f and %.0f, and merge the profiles", g->gap_from,
+			 g->gap_to);
 		break;
 	default:
 		snprintf(text, SLOPE_ADVICE_TEXT, "run inputs with n up to %.0f or beyond; slope show has the plot",

@@ -36,11 +36,13 @@ enum slope_verdict {
 #define SLOPE_REASON_LIST(X)                                    \
 	X(NONE, "")                                             \
 	X(NO_POINTS, "no points")                               \
-	X(FIXED, "always the same n")                           \
+	X(FIXED, "n hardly varies")                             \
 	X(FEW_SIZES, "too few sizes")                           \
 	X(NARROW, "too narrow a range")                         \
 	X(NO_FIT, "no model fits")                              \
 	X(FALLING, "cost falls with n")                         \
+	X(GAP, "a gap in the sizes")                            \
+	X(SEVERAL, "several models fit")                        \
 	X(SCATTERED, "too much scatter")
 
 enum slope_reason {
@@ -77,6 +79,7 @@ struct slope_growth {
 	double top_slope;            /* log-log slope over the top decade of n; NaN where it has too few bins */
 	double holdout;              /* relative error for the upper sizes of a fit to the lower ones; NaN: not possible */
 	double from, to;             /* sizes that the model describes */
+	double gap_from, gap_to;     /* the widest gap between two bins */
 	bool broken;                 /* two regimes: `model` is the upper one, from `from` on */
 	struct slope_model below;    /* and this the lower one */
 

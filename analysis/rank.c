@@ -11,6 +11,7 @@
 #define WORTH_NOW 0.01           /* ... or is hot, by the function itself */
 #define WORTH_ASKING 0.05        /* with callees: an unclear function is worth a line */
 #define STEEP 1.05               /* the exponent's lower end, above which a cost outgrows its input */
+#define EVIDENCE_LEAST 0.15      /* a steep function with less is unclear */
 #define PASSED_ON 0.95           /* a function that hands so much to one callee, once a call, is a wrapper */
 #define INHERITED 0.75           /* so much of the cost in a callee that is as steep: the callee's fault */
 
@@ -65,6 +66,14 @@ static double predict(const struct slope_growth *g, const struct slope_curve *cu
 	return now > 0 ? fmin(later / now, 1e18) : NAN;
 }
 
+/* Larger inputs may also mean more calls of the same size: whichever costs more. */
+static double foretell_factor(const struct slope_growth *g, const struct slope_curve *curve, double times)
+{
+	if (g->reason == SLOPE_REASON_FIXED)
+		return times;
+	return g->verdict == SLOPE_VERDICT_INCONCLUSIVE ? NAN : fmax(predict(g, curve, times), times);
+}
+
 static bool measure(struct slope_rank_row *row, const struct slope_profile *p, struct slope_curve *curve,
 		    const struct slope_rank_options *o)
 {
@@ -77,7 +86,7 @@ static bool measure(struct slope_rank_row *row, const struct slope_profile *p, s
 		row->n_max = (uint64_t)curve->point[curve->count - 1].n;
 	}
 	slope_growth_of(&row->growth, curve, o->of, false);
-	row->factor = row->growth.verdict == SLOPE_VERDICT_INCONCLUSIVE ? NAN : predict(&row->growth, curve, o->times);
+	row->factor = foretell_factor(&row->growth, curve, o->times);
 	return true;
 }
 
@@ -157,7 +166,7 @@ static void put_into_group(struct slope_rank_row *row, uint64_t program)
 		if (self >= WORTH_NOW || row->share >= WORTH_ASKING)
 			row->group = SLOPE_GROUP_UNCLEAR;
 	} else if (is_steep(&row->growth) && row->later >= WORTH_LATER) {
-		row->group = SLOPE_GROUP_HURTS;
+		row->group = row->growth.evidence >= EVIDENCE_LEAST ? SLOPE_GROUP_HURTS : SLOPE_GROUP_UNCLEAR;
 	} else if (self >= WORTH_NOW) {
 		row->group = SLOPE_GROUP_HOT;
 	}

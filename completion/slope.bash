@@ -9,7 +9,7 @@ _slope_options() {
 		echo '-o --output= --source= --cost= --input= --cell= --toggle= --only= --skip= --max-points='
 		echo '--fair-sched= --max-threads= --no-symbols -q --quiet'
 		;;
-	report) echo '-j --json -n --top= -s --sort= -u --unit= -i --input= -f --filter= --color=' ;;
+	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color=' ;;
 	threads) echo '-j --json -n --top= -u --unit= -f --filter= --color=' ;;
 	export) echo '-f --format= -o --output=' ;;
 	merge) echo '-o --output=' ;;
@@ -27,8 +27,9 @@ _slope_values() {
 	record/--input) echo 'trms rms both' ;;
 	record/--cell) echo '1 2 4 8 16 32 64' ;;
 	record/--fair-sched) echo 'yes no' ;;
-	report/--sort | report/-s) echo 'total self calls name' ;;
+	report/--sort | report/-s) echo 'growth total self calls name' ;;
 	report/--input | report/-i) echo 'trms rms' ;;
+	report/--of) echo 'mean max min' ;;
 	report/--unit | report/-u | threads/--unit | threads/-u) echo 'ir bb' ;;
 	export/--format | export/-f) echo 'csv json callgrind' ;;
 	*/--color) echo 'auto always never' ;;
