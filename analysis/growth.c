@@ -29,6 +29,10 @@
 #define APART 1.2                /* sizes in this ratio are two; nearer ones say the same */
 #define GAP_WIDE 10.0            /* a gap in the sizes, of this ratio, must be bridged by good evidence */
 #define FORETOLD 1.5             /* ... the lower sizes foretell the upper ones within this factor */
+#define SHOWS 0.2                /* a steep term shows where it makes up so much of the cost: */
+#define SHOWS_BINS 3u            /* in so many bins at least ... */
+#define SHOWS_RANGE 2.0          /* ... that lie so far apart, */
+#define SHOWS_FOLDS 2.0          /* or where it gets e^2 times as large */
 #define ROUNDS 40u
 #define ROUNDS_THOROUGH 400u
 
@@ -382,6 +386,26 @@ static bool rests_on_a_gap(const struct slope_growth *g, const struct slope_bins
 	return false;
 }
 
+/*
+ * Below, the constant and the linear term cover a steep one, so that a bend or
+ * the last few sizes alone decide how steep it is. It must show over some range.
+ */
+static bool begins_late(const struct slope_growth *g, const struct slope_bins *b)
+{
+	const struct slope_model *m = &g->model;
+	size_t first = b->count;
+
+	if (slope_order_compare(m->order, plain[PLAIN_LINEAR]) <= 0)
+		return false;
+	while (first > 0 && m->factor * slope_order_at(m->order, b->n[first - 1]) >= SHOWS * slope_model_at(m, b->n[first - 1]))
+		first--;
+	if (b->count - first < SHOWS_BINS)
+		return true;
+	if (m->order.base)
+		return (g->to - b->n[first]) * log(m->order.base) < SHOWS_FOLDS;
+	return g->to < SHOWS_RANGE * b->n[first];
+}
+
 /* Enough to be believed? Otherwise, why not. */
 static enum slope_reason doubt(const struct slope_growth *g, const struct slope_bins *b)
 {
@@ -393,6 +417,8 @@ static enum slope_reason doubt(const struct slope_growth *g, const struct slope_
 		return SLOPE_REASON_SCATTERED;
 	if (g->error > ERROR_MOST || (g->error > 0.25 && g->error > 3 * b->noise))
 		return SLOPE_REASON_NO_FIT;
+	if (begins_late(g, b))
+		return SLOPE_REASON_LATE;
 	if (spread(g) > SPREAD_MOST)
 		return SLOPE_REASON_SEVERAL;
 	return rests_on_a_gap(g, b) ? SLOPE_REASON_GAP : SLOPE_REASON_NONE;

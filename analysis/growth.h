@@ -44,7 +44,8 @@ enum slope_verdict {
 	X(GAP, "a gap in the sizes")                            \
 	X(SEVERAL, "several models fit")                        \
 	X(WEAK, "too little evidence")                          \
-	X(SCATTERED, "too much scatter")
+	X(SCATTERED, "too much scatter")                        \
+	X(LATE, "growth only at the end")
 
 enum slope_reason {
 #define X(id, text) SLOPE_REASON_##id,
