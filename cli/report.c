@@ -10,11 +10,9 @@
 
 #define TOP_NOT_GIVEN UINT64_MAX
 
-/* The order of the choices is that of enum slope_report_sort, enum slope_statistic and SLOPE_METRIC_*. */
+/* The order of the choices is that of enum slope_report_sort and enum slope_statistic. */
 #define SORT_CHOICES "growth|total|self|calls|name"
 #define OF_CHOICES "mean|max|min"
-#define INPUT_CHOICES "trms|rms"
-#define INPUT_NOT_GIVEN SLOPE_METRICS
 
 struct settings {
 	bool json;
@@ -23,7 +21,7 @@ struct settings {
 	const char *unit, *filter;
 };
 
-static const struct settings defaults = { .top = TOP_NOT_GIVEN, .times = 10, .input = INPUT_NOT_GIVEN };
+static const struct settings defaults = { .top = TOP_NOT_GIVEN, .times = 10, .input = SLOPE_VIEW_INPUT_NOT_GIVEN };
 
 static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 {
@@ -35,7 +33,7 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		{ "times", 'k', SLOPE_OPTION_NUMBER, &s->times, "K", "foretell shares for inputs K times as large (10)", 2, 1000000 },
 		{ "of", 0, SLOPE_OPTION_CHOICE, &s->of, OF_CHOICES, "which cost of a size makes the curve (mean)", 0, 0 },
 		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME", "the cost unit (the first that was recorded)", 0, 0 },
-		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->input, INPUT_CHOICES,
+		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->input, SLOPE_VIEW_INPUTS,
 		  "by which input size points count (trms where it was recorded)", 0, 0 },
 		{ "filter", 'f', SLOPE_OPTION_TEXT, &s->filter, "GLOB", "only functions whose name fits", 0, 0 },
 		{ "color", 0, SLOPE_OPTION_CHOICE, &s->color, SLOPE_COLOR_CHOICES,
@@ -50,25 +48,12 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 	return slope_options_parse(&usage, argc, argv);
 }
 
-static bool choose_metric(const struct slope_profile *profile, unsigned input, uint32_t *metric)
-{
-	if (input == INPUT_NOT_GIVEN)
-		return true;
-	if (profile->metrics & 1u << input) {
-		*metric = input;
-		return true;
-	}
-	slope_say("--input=%s: the profile was recorded without; record again with --input=both",
-		  input == SLOPE_METRIC_RMS ? "rms" : "trms");
-	return false;
-}
-
 static int print(const struct slope_profile *profile, const struct settings *s)
 {
 	struct slope_report_options o = slope_report_defaults(profile);
 	bool good;
 
-	if (!slope_view_unit(profile, s->unit, &o.unit) || !choose_metric(profile, s->input, &o.metric))
+	if (!slope_view_unit(profile, s->unit, &o.unit) || !slope_view_metric(profile, s->input, &o.metric))
 		return SLOPE_EXIT_WRONG;
 	if (s->json)
 		o.top = 0;

@@ -28,3 +28,16 @@ bool slope_view_unit(const struct slope_profile *profile, const char *name, uint
 	slope_say("--unit=%s: the profile has no such cost unit; it has %s", name, have);
 	return false;
 }
+
+bool slope_view_metric(const struct slope_profile *profile, unsigned input, uint32_t *metric)
+{
+	if (input == SLOPE_VIEW_INPUT_NOT_GIVEN)
+		return true;
+	if (profile->metrics & 1u << input) {
+		*metric = input;
+		return true;
+	}
+	slope_say("--input=%s: the profile was recorded without; record again with --input=both",
+		  input == SLOPE_METRIC_RMS ? "rms" : "trms");
+	return false;
+}

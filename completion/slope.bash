@@ -11,7 +11,7 @@ _slope_options() {
 		;;
 	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color=' ;;
 	threads) echo '-j --json -n --top= -u --unit= -f --filter= --color=' ;;
-	export) echo '-f --format= -o --output=' ;;
+	export) echo '-f --format= -o --output= -u --unit= --threads -i --input= --function=' ;;
 	merge) echo '-o --output=' ;;
 	info) echo '-j --json' ;;
 	doctor) echo '-j --json --color=' ;;
@@ -28,10 +28,10 @@ _slope_values() {
 	record/--cell) echo '1 2 4 8 16 32 64' ;;
 	record/--fair-sched) echo 'yes no' ;;
 	report/--sort | report/-s) echo 'growth total self calls name' ;;
-	report/--input | report/-i) echo 'trms rms' ;;
+	report/--input | report/-i | export/--input | export/-i) echo 'trms rms' ;;
 	report/--of) echo 'mean max min' ;;
-	report/--unit | report/-u | threads/--unit | threads/-u) echo 'ir bb' ;;
-	export/--format | export/-f) echo 'csv json callgrind' ;;
+	report/--unit | report/-u | threads/--unit | threads/-u | export/--unit | export/-u) echo 'ir bb' ;;
+	export/--format | export/-f) echo 'csv json callgrind pprof folded speedscope extrap' ;;
 	*/--color) echo 'auto always never' ;;
 	esac
 }

@@ -15,6 +15,11 @@ struct slope_report_options slope_report_defaults(const struct slope_profile *p)
 	};
 }
 
+struct slope_export_options slope_export_defaults(const struct slope_profile *p)
+{
+	return (struct slope_export_options){ .metric = slope_report_defaults(p).metric };
+}
+
 const char *slope_report_module(const struct slope_profile *p, const struct slope_profile_function *f)
 {
 	const char *path = f->module < p->module_count ? p->module[f->module].path : NULL;
@@ -34,6 +39,11 @@ const char *slope_report_file(const struct slope_profile *p, const struct slope_
 	if (f->file && bytes && !strncmp(f->file, p->directory, bytes) && f->file[bytes] == '/' && f->file[bytes + 1])
 		return f->file + bytes + 1;
 	return f->file;
+}
+
+bool slope_report_is_named(const struct slope_profile_function *f, const char *name)
+{
+	return (f->name && !strcmp(f->name, name)) || (f->raw_name && !strcmp(f->raw_name, name));
 }
 
 const char *slope_report_metric_name(uint32_t metric)

@@ -30,6 +30,9 @@ const char *slope_report_module(const struct slope_profile *p, const struct slop
 /* A function's file, without the directory where the program ran if it lies below. NULL: unknown. */
 const char *slope_report_file(const struct slope_profile *p, const struct slope_profile_function *f);
 
+/* By the name that is shown, or by the one in the symbol table. */
+bool slope_report_is_named(const struct slope_profile_function *f, const char *name);
+
 /* "trms" or "rms". */
 const char *slope_report_metric_name(uint32_t metric);
 

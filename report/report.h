@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A profile shown: to people as a table, to programs as JSON, CSV and
- * callgrind's format. All of these write to `out` as they go; whether it took
- * everything is the caller's to ask (ferror). False means that memory ran out.
+ * A profile shown: to people as a table, to programs as JSON, CSV and in the
+ * formats of other tools. All of these write to `out` as they go; whether it
+ * took everything is the caller's to ask (ferror). False means that memory ran
+ * out.
  */
 #ifndef SLOPE_REPORT_REPORT_H
 #define SLOPE_REPORT_REPORT_H
@@ -65,5 +66,34 @@ bool slope_export_json(const struct slope_profile *p, FILE *out);
 
 /* For callgrind_annotate and KCachegrind; input sizes have no place there. */
 bool slope_export_callgrind(const struct slope_profile *p, FILE *out);
+
+/* What of a profile goes into those formats that do not take all of it. */
+struct slope_export_options {
+	uint32_t unit;               /* folded: position of the cost unit */
+	uint32_t metric;             /* pprof, extrap: SLOPE_METRIC_*, by which input size points count */
+	bool threads;                /* folded: threads apart */
+	const char *function;        /* extrap: only functions of this name, shown or in the symbol table; NULL: all */
+};
+
+/* The first unit, trms if the profile has it, all functions, threads added up. */
+struct slope_export_options slope_export_defaults(const struct slope_profile *p);
+
+/* For pprof: binary, in a gzip stream. Self and total cost, and what calls of each input size cost. */
+bool slope_export_pprof(const struct slope_profile *p, const struct slope_export_options *o, FILE *out);
+
+/* For flame graphs: "module;function self-cost", a line each. */
+bool slope_export_folded(const struct slope_profile *p, const struct slope_export_options *o, FILE *out);
+
+/* For speedscope: self costs, a profile for each unit, and for each thread where there are several. */
+bool slope_export_speedscope(const struct slope_profile *p, const struct slope_export_options *o, FILE *out);
+
+struct slope_extrap_notes {
+	size_t functions;            /* how many had points and are in the output */
+	bool sizes_differ;           /* Extra-P refuses the file: it wants the same sizes of every function in it */
+};
+
+/* For Extra-P: the mean cost for each function and input size, as JSON Lines. */
+bool slope_export_extrap(const struct slope_profile *p, const struct slope_export_options *o, FILE *out,
+			 struct slope_extrap_notes *notes);
 
 #endif
