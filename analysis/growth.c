@@ -413,7 +413,7 @@ static enum slope_reason doubt(const struct slope_growth *g, const struct slope_
 
 	if (slope + 2.2 * error < -0.1)
 		return SLOPE_REASON_FALLING;
-	if (g->error > 0.25 && g->error > 3 * b->noise)
+	if (g->error > 0.25 && g->error > (g->error > ERROR_MOST ? 1.5 : 3) * b->noise)
 		return SLOPE_REASON_NO_FIT;
 	if (g->error > ERROR_MOST ||
 	    (verdict_of(g->model.order) == SLOPE_VERDICT_CONSTANT && (g->high > 0.3 || g->low < -0.3)))
