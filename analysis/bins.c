@@ -12,6 +12,7 @@
 #define UNKNOWN_VARIATION 0.01   /* squared, relative, of single calls, where no size was called twice */
 #define NEIGHBOURS 3u            /* on each side, that the smooth curve looks at */
 #define DISTRUST 0.01            /* what a bin far off counts for the smooth curve */
+#define TAIL 0.25                /* a weight grows with n to this power */
 #define ENDS 2u                  /* bins at each end, where the smooth curve only extrapolates */
 
 /* The relative variance of single calls, over all sizes that were called twice or more. */
@@ -239,6 +240,13 @@ static void smooth(struct slope_bins *b, struct slope_growth *g)
 	}
 }
 
+/* Small sizes have their own ways (headers, first calls); what larger inputs will cost is seen at the upper end. */
+static void lean_to_the_tail(struct slope_bins *b)
+{
+	for (size_t i = 0; i < b->count; i++)
+		b->weight[i] *= exp(TAIL * (b->log_n[i] - b->log_n[b->count - 1]));
+}
+
 void slope_bins_init(struct slope_bins *b, const struct slope_curve *curve, enum slope_statistic of,
 		     struct slope_growth *g)
 {
@@ -253,6 +261,7 @@ void slope_bins_init(struct slope_bins *b, const struct slope_curve *curve, enum
 	if (!b->count)
 		return;
 	smooth(b, g);
+	lean_to_the_tail(b);
 	normalize(b);
 }
 

@@ -8,6 +8,7 @@
 
 #define COLUMNS 3u
 #define LEAST_ERROR 0.01         /* differences below one percent are not held for or against a model */
+#define LEADING 0.2              /* of the cost at the largest size: less is a correction, and no growth */
 #define GRID 15u                 /* exponents that a bootstrap round tries */
 #define ROUNDS_MAX 400u
 #define WIDER 1.4                /* a bootstrap's interval is too narrow by about this much: tests/growth/corpus */
@@ -125,7 +126,7 @@ static void fill(struct system *s, const struct slope_bins *b, const double *val
 
 double slope_fit_criterion(const struct slope_fit *f, double effective)
 {
-	double k = f->parameters, rest = fmax(effective - k - 1, 0.5);
+	double k = f->parameters, rest = fmax((double)f->bins - k - 1, 0.5);
 
 	return effective * log(f->error * f->error + LEAST_ERROR * LEAST_ERROR) + 2 * k + 2 * k * (k + 1) / rest;
 }
@@ -149,10 +150,14 @@ static bool sensible(const struct slope_model *m, const struct slope_bins *b)
 {
 	double before = slope_model_at(m, b->n[0]);
 
+	double top = b->n[b->count - 1], whole = slope_model_at(m, top);
+
 	if (m->factor < 0)
 		return false;
 	if (!m->linear)
 		return true;
+	if (m->linear > 0 && m->factor * slope_order_at(m->order, top) < LEADING * whole)
+		return false;
 	for (size_t i = 1; i < b->count; i++) {
 		double at = slope_model_at(m, b->n[i]);
 
@@ -180,6 +185,7 @@ bool slope_fit_order(struct slope_fit *f, const struct slope_bins *b, struct slo
 		sum += f->residual[i] * f->residual[i];
 	f->error = sqrt(sum / (double)b->count);
 	f->left_out = left_out_error(&s, f->residual, b->count);
+	f->bins = b->count;
 	f->parameters = s.columns + 1 + free;
 	f->linear = linear;
 	f->criterion = slope_fit_criterion(f, (double)b->count);

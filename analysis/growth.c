@@ -17,16 +17,22 @@
 #define RANGE_FIXED 1.5          /* of many calls, up to this they count as one size */
 #define RANGE_LEAST 3.0          /* largest over smallest size; below: too narrow */
 #define CRITERION_CLEAR 6.0      /* a difference in AICc that rules a model out ... */
-#define LEFT_OUT_CLEAR 1.15      /* ... if the leave-one-out error, too, is so many times the best */
+#define LEFT_OUT_CLEAR 1.3       /* ... if the leave-one-out error, too, is so many times the best */
 #define CRITERION_PREFERS 2.0    /* a difference in AICc that counts for a model */
 #define GAIN_CLEAR 1.3           /* what a further parameter must gain in the leave-one-out error */
 #define GAIN_CRITERION 8.0       /* and in AICc */
+#define OFFSET_MUCH 0.5          /* of the cost at the smallest size, as a negative intercept */
+#define EVIDENCE_LEAST 0.15      /* to call something steep */
 #define SPREAD_MOST 0.6          /* exponents that still make one answer */
 #define ERROR_MOST 0.6           /* relative; above, nothing has been described */
 #define CALLS_MANY 20            /* of each size, to say that sizes hardly vary */
 #define APART 1.2                /* sizes in this ratio are two; nearer ones say the same */
 #define GAP_WIDE 10.0            /* a gap in the sizes, of this ratio, must be bridged by good evidence */
 #define FORETOLD 1.5             /* ... the lower sizes foretell the upper ones within this factor */
+#define SHOWS 0.2                /* a steep term shows where it makes up so much of the cost: */
+#define SHOWS_BINS 3u            /* in so many bins at least ... */
+#define SHOWS_RANGE 2.0          /* ... that lie so far apart, */
+#define SHOWS_FOLDS 2.0          /* or where it gets e^2 times as large */
 #define ROUNDS 40u
 #define ROUNDS_THOROUGH 400u
 
@@ -144,13 +150,21 @@ static void rule_out(struct contest *c)
 		c->stands[i] = c->there[i] && (i == c->best || stands(&c->fit[i], &c->fit[c->best]));
 }
 
-/* Linear is what is expected of a function: where the points allow it, nothing steeper is said. */
-static void prefer_linear(struct contest *c)
+/*
+ * Linear is what is expected of a function: where the points allow it, nothing
+ * steeper is said. And a logarithm is not said where the power alone will do.
+ */
+static void prefer_plain(struct contest *c)
 {
-	const struct slope_order *order = &c->fit[c->best].model.order;
+	struct slope_order order = c->fit[c->best].model.order;
 
-	if (c->stands[PLAIN_LINEAR] && slope_order_compare(*order, plain[PLAIN_LINEAR]) > 0)
+	if (c->stands[PLAIN_LINEAR] && slope_order_compare(order, plain[PLAIN_LINEAR]) > 0)
 		c->best = PLAIN_LINEAR;
+	else if (order.logs && order.power)
+		for (unsigned i = 0; i < c->power; i++)
+			if (c->stands[i] && !c->fit[i].model.order.logs && c->fit[i].model.order.power == order.power &&
+			    c->fit[i].linear == c->fit[c->best].linear)
+				c->best = i;
 }
 
 static void set_range(struct slope_growth *g, const struct contest *c)
@@ -166,6 +180,19 @@ static void set_range(struct slope_growth *g, const struct contest *c)
 		if (slope_order_compare(order, g->most) > 0)
 			g->most = order;
 	}
+}
+
+/*
+ * A straight line far below zero at n = 0 bends upwards on log-log axes over the
+ * sizes that were seen: n log n is not ruled out by it.
+ */
+static void allow_for_offset(struct slope_growth *g)
+{
+	const struct slope_order *next = &plain[PLAIN_LINEAR + 1];
+
+	if (slope_order_compare(g->most, plain[PLAIN_LINEAR]) == 0 &&
+	    g->model.constant < -OFFSET_MUCH * slope_model_at(&g->model, g->from))
+		g->most = *next;
 }
 
 /* The slope of log cost over log n from bin `first` on, and its standard error. NaN with fewer than three bins. */
@@ -306,7 +333,7 @@ static enum slope_verdict verdict_of(struct slope_order order)
 static double spread(const struct slope_growth *g)
 {
 	if (g->most.base)
-		return g->least.base ? 0 : INFINITY;
+		return g->least.base || g->least.power > CONVEX ? 0 : INFINITY;   /* steep either way */
 	return slope_order_slope(g->most, g->from, g->to) - slope_order_slope(g->least, g->from, g->to);
 }
 
@@ -359,17 +386,39 @@ static bool rests_on_a_gap(const struct slope_growth *g, const struct slope_bins
 	return false;
 }
 
+/*
+ * Below, the constant and the linear term cover a steep one, so that a bend or
+ * the last few sizes alone decide how steep it is. It must show over some range.
+ */
+static bool begins_late(const struct slope_growth *g, const struct slope_bins *b)
+{
+	const struct slope_model *m = &g->model;
+	size_t first = b->count;
+
+	if (slope_order_compare(m->order, plain[PLAIN_LINEAR]) <= 0)
+		return false;
+	while (first > 0 && m->factor * slope_order_at(m->order, b->n[first - 1]) >= SHOWS * slope_model_at(m, b->n[first - 1]))
+		first--;
+	if (b->count - first < SHOWS_BINS)
+		return true;
+	if (m->order.base)
+		return (g->to - b->n[first]) * log(m->order.base) < SHOWS_FOLDS;
+	return g->to < SHOWS_RANGE * b->n[first];
+}
+
 /* Enough to be believed? Otherwise, why not. */
 static enum slope_reason doubt(const struct slope_growth *g, const struct slope_bins *b)
 {
-	if (verdict_of(g->model.order) == SLOPE_VERDICT_CONSTANT) {
-		if (g->low < -0.25 && g->high <= 0.1)
-			return SLOPE_REASON_FALLING;
-		if (g->high > 0.3 || g->low < -0.3)
-			return SLOPE_REASON_SCATTERED;
-	}
+	double error, slope = log_slope(b, 0, &error);
+
+	if (slope + 2.2 * error < -0.1)
+		return SLOPE_REASON_FALLING;
+	if (verdict_of(g->model.order) == SLOPE_VERDICT_CONSTANT && (g->high > 0.3 || g->low < -0.3))
+		return SLOPE_REASON_SCATTERED;
 	if (g->error > ERROR_MOST || (g->error > 0.25 && g->error > 3 * b->noise))
 		return SLOPE_REASON_NO_FIT;
+	if (begins_late(g, b))
+		return SLOPE_REASON_LATE;
 	if (spread(g) > SPREAD_MOST)
 		return SLOPE_REASON_SEVERAL;
 	return rests_on_a_gap(g, b) ? SLOPE_REASON_GAP : SLOPE_REASON_NONE;
@@ -380,16 +429,23 @@ static double falloff(double x, double half)
 	return isfinite(x) ? 1 / (1 + x / half * x / half) : 0.5;
 }
 
-/* Sizes, range, error, how wide the answer is, and whether the lower sizes foretold the upper ones. */
+/* Sizes, range, gaps, error, how wide the answer is, and whether the lower sizes foretold the upper ones. */
 static void set_evidence(struct slope_growth *g, const struct slope_bins *b)
 {
 	double range = log(g->to / fmax(g->from, 1)) / log(64), width = isfinite(g->high) ? g->high - g->low : 0;
 	double e = fmin((double)b->count / 12, 1) * fmin(fmax(range, 0.1), 1);
 
-	e *= falloff(g->error, 0.4) * falloff(width, 0.6) * falloff(g->holdout, 0.8);
+	e *= falloff(fmax(log10(g->gap_to / fmax(g->gap_from, 1) / 2), 0), 1);
+	/* No lower part of an exponential foretells its upper one. */
+	e *= falloff(g->error, 0.4) * falloff(width, 0.6) * falloff(g->model.order.base ? NAN : g->holdout, 0.8);
 	g->evidence = fmin(fmax(e, 0), 1);
-	g->grade = g->verdict == SLOPE_VERDICT_INCONCLUSIVE ? '-' :
-		   e >= 0.7 ? 'A' : e >= 0.45 ? 'B' : e >= 0.2 ? 'C' : 'D';
+}
+
+static void set_grade(struct slope_growth *g)
+{
+	double e = g->evidence;
+
+	g->grade = g->verdict == SLOPE_VERDICT_INCONCLUSIVE ? '-' : e >= 0.7 ? 'A' : e >= 0.45 ? 'B' : e >= 0.2 ? 'C' : 'D';
 }
 
 static void conclude(struct slope_growth *g, const struct contest *c, const struct slope_bins *b, unsigned rounds)
@@ -402,6 +458,7 @@ static void conclude(struct slope_growth *g, const struct contest *c, const stru
 	g->from = b->n[0];
 	g->to = b->n[b->count - 1];
 	set_range(g, c);
+	allow_for_offset(g);
 	set_exponent(g, c, b, rounds);
 	g->r2 = log_r2(b, &g->model);
 	g->top_slope = top_slope(b);
@@ -409,8 +466,11 @@ static void conclude(struct slope_growth *g, const struct contest *c, const stru
 	g->gap_from = b->n[widest_gap(b) - 1];
 	g->gap_to = b->n[widest_gap(b)];
 	g->reason = doubt(g, b);
-	g->verdict = g->reason ? SLOPE_VERDICT_INCONCLUSIVE : verdict_of(g->model.order);
 	set_evidence(g, b);
+	if (!g->reason && g->evidence < EVIDENCE_LEAST && verdict_of(g->model.order) > SLOPE_VERDICT_LINEARITHMIC)
+		g->reason = SLOPE_REASON_WEAK;
+	g->verdict = g->reason ? SLOPE_VERDICT_INCONCLUSIVE : verdict_of(g->model.order);
+	set_grade(g);
 }
 
 static void contest(struct contest *c, const struct slope_bins *b)
@@ -418,7 +478,7 @@ static void contest(struct contest *c, const struct slope_bins *b)
 	fit_all(c, b);
 	choose(c, b->count);
 	rule_out(c);
-	prefer_linear(c);
+	prefer_plain(c);
 }
 
 static void answer_nothing(struct slope_growth *g, enum slope_reason reason)

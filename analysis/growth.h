@@ -43,7 +43,9 @@ enum slope_verdict {
 	X(FALLING, "cost falls with n")                         \
 	X(GAP, "a gap in the sizes")                            \
 	X(SEVERAL, "several models fit")                        \
-	X(SCATTERED, "too much scatter")
+	X(WEAK, "too little evidence")                          \
+	X(SCATTERED, "too much scatter")                        \
+	X(LATE, "growth only at the end")
 
 enum slope_reason {
 #define X(id, text) SLOPE_REASON_##id,

@@ -11,7 +11,6 @@
 #define WORTH_NOW 0.01           /* ... or is hot, by the function itself */
 #define WORTH_ASKING 0.05        /* with callees: an unclear function is worth a line */
 #define STEEP 1.05               /* the exponent's lower end, above which a cost outgrows its input */
-#define EVIDENCE_LEAST 0.15      /* a steep function with less is unclear */
 #define PASSED_ON 0.95           /* a function that hands so much to one callee, once a call, is a wrapper */
 #define INHERITED 0.75           /* so much of the cost in a callee that is as steep: the callee's fault */
 
@@ -166,7 +165,7 @@ static void put_into_group(struct slope_rank_row *row, uint64_t program)
 		if (self >= WORTH_NOW || row->share >= WORTH_ASKING)
 			row->group = SLOPE_GROUP_UNCLEAR;
 	} else if (is_steep(&row->growth) && row->later >= WORTH_LATER) {
-		row->group = row->growth.evidence >= EVIDENCE_LEAST ? SLOPE_GROUP_HURTS : SLOPE_GROUP_UNCLEAR;
+		row->group = SLOPE_GROUP_HURTS;
 	} else if (self >= WORTH_NOW) {
 		row->group = SLOPE_GROUP_HOT;
 	}

@@ -138,7 +138,7 @@ bool slope_regimes_find(struct slope_break *found, const struct slope_bins *b, c
 			*found = one;
 			upper_found = upper;
 		}
-	struct slope_fit both = { .error = found->error, .parameters = 6 };
+	struct slope_fit both = { .error = found->error, .parameters = 6, .bins = b->count };
 	double effective = slope_fit_effective(best, b->count);
 
 	effective = fmax(effective, (double)b->count / 2);

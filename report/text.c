@@ -251,8 +251,8 @@ static bool put_advice(const struct slope_report_rows *r, const struct slope_rep
 
 		if (!name)
 			return false;
-		fprintf(out, "%s %s: %s.\n", said++ ? "            " : "To settle it", name,
-			slope_growth_advice(&r->row[i].growth, text));
+		fprintf(out, "To settle %s: %s.\n", name, slope_growth_advice(&r->row[i].growth, text));
+		said++;
 		free(name);
 	}
 	return true;

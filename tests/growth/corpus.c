@@ -7,7 +7,9 @@
  * rates for each family and noise, and the worst failures. Fails unless
  *   - the true class is inside the range in 95 % of the conclusive answers,
  *   - no more than 1 % of the linear functions are called superlinear,
- *   - 85 % of the cases with 12 sizes or more, 64 times apart, have an answer.
+ *   - 85 % of the cases with 12 sizes or more, 64 times apart, have an answer,
+ *   - no more than 1 % of what is not exponential is called so, and
+ *   - 75 % of the answers name one class alone: wide ranges enclose everything.
  *
  * The true class is inside when the least and the most order of the answer
  * enclose it. A true power may also lie inside the interval of the exponent when
@@ -27,6 +29,8 @@
 #define INSIDE_LEAST 0.95
 #define SUPERLINEAR_MOST 0.01
 #define CONCLUSIVE_LEAST 0.85
+#define EXPONENTIAL_MOST 0.01
+#define SHARP_LEAST 0.75
 #define RICH_SIZES 12u
 #define RICH_RANGE 64.0
 
@@ -253,12 +257,14 @@ static bool expect(const char *what, double is, double limit, bool at_least)
 static bool meets_thresholds(const struct corpus *c)
 {
 	struct tally all = { 0 };
-	unsigned linear = 0, superlinear = 0, linearithmic = 0;
+	unsigned linear = 0, superlinear = 0, linearithmic = 0, polynomial = 0, exponential = 0;
 
 	for (size_t i = 0; i < c->count; i++) {
 		const struct trial *t = &c->trial[i];
 
 		add(&all, t);
+		polynomial += !t->specimen.law.truth.base;
+		exponential += !t->specimen.law.truth.base && t->growth.verdict == SLOPE_VERDICT_EXPONENTIAL;
 		if (!same_order(t->specimen.law.truth, candidates[3]))
 			continue;
 		linear++;
@@ -271,6 +277,8 @@ static bool meets_thresholds(const struct corpus *c)
 
 	good &= expect("linear functions called superlinear", share(superlinear, linear), SUPERLINEAR_MOST, false);
 	good &= expect("answers where there are 12 sizes over 64x", share(all.rich_conclusive, all.rich), CONCLUSIVE_LEAST, true);
+	good &= expect("polynomial functions called exponential", share(exponential, polynomial), EXPONENTIAL_MOST, false);
+	good &= expect("answers that name one class alone", share(all.sharp, all.conclusive), SHARP_LEAST, true);
 	return good;
 }
 

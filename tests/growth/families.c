@@ -136,6 +136,40 @@ static void draw_regimes(struct specimen *s, unsigned number, struct random *r)
 		law_order_at(law->below, law->broken_at) / jump;
 }
 
+/* The upper law begins at 60 to 85 % of the range of log n, and carries most of the cost at the end. */
+static void draw_late(struct specimen *s, unsigned number, struct random *r)
+{
+	static const struct slope_order above[] = { { 1, 0, 0 }, { 1, 1, 0 }, { 1.5, 0, 0 }, { 2, 0, 0 }, { 3, 0, 0 } };
+	struct law *law = &s->law;
+	struct workload *w = &s->workload;
+
+	draw_order(s, above[number % 5], 2, r);
+	w->noise = noises[random_below(r, 4)];
+	law->broken_at = floor(w->from * pow(w->to / w->from, random_between(r, 0.6, 0.85)));
+	law->below = candidates[law->truth.power > 1 && random_below(r, 2) ? 3 : 0];
+	law->factor_below = law->factor * law_order_at(law->truth, law->broken_at) / law_order_at(law->below, law->broken_at);
+}
+
+static void draw_spikes(struct specimen *s, unsigned number, struct random *r)
+{
+	draw_order(s, candidates[number % (CANDIDATES - 1)], 2, r);
+	if (random_below(r, 2))
+		draw_intercept(s, r);
+	s->workload.noise = noises[random_below(r, 4)];
+	s->workload.spike_share = random_between(r, 0.02, 0.1);
+	s->workload.spike_times = random_between(r, 5, 50);
+}
+
+static void draw_wavy(struct specimen *s, unsigned number, struct random *r)
+{
+	draw_order(s, candidates[number % (CANDIDATES - 1)], 2, r);
+	if (random_below(r, 2))
+		draw_intercept(s, r);
+	s->workload.noise = noises[random_below(r, 3)];
+	s->workload.wave = random_between(r, 0.03, 0.15);
+	s->workload.wave_octaves = random_between(r, 1, 4);
+}
+
 static void draw_bimodal(struct specimen *s, unsigned number, struct random *r)
 {
 	draw_order(s, candidates[number % CANDIDATES], 4, r);
@@ -179,6 +213,15 @@ void family_draw(struct specimen *s, enum family family, unsigned number, struct
 		break;
 	case FAMILY_regimes:
 		draw_regimes(s, number, r);
+		break;
+	case FAMILY_late:
+		draw_late(s, number, r);
+		break;
+	case FAMILY_spikes:
+		draw_spikes(s, number, r);
+		break;
+	case FAMILY_wavy:
+		draw_wavy(s, number, r);
 		break;
 	default:
 		draw_bimodal(s, number, r);

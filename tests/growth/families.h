@@ -16,6 +16,9 @@
  * skewed     thousands of small calls and single large ones, or the same large call again and again
  * regimes    one law for small sizes, another for large ones
  * bimodal    some calls cost 5 to 20 times as much
+ * late       flat, or linear, for most sizes; the growth that is looked for begins late
+ * spikes     single sizes 3 to 50 times off, as when a table grows or a cache is filled
+ * wavy       the law within 15 %, up and down slowly: sizes that are near each other err alike
  */
 #define FAMILY_LIST(X)       \
 	X(plain, 800)        \
@@ -25,7 +28,10 @@
 	X(exact, 660)        \
 	X(skewed, 600)       \
 	X(regimes, 300)      \
-	X(bimodal, 300)
+	X(bimodal, 300)      \
+	X(late, 300)         \
+	X(spikes, 300)       \
+	X(wavy, 300)
 
 enum family {
 #define X(name, cases) FAMILY_##name,

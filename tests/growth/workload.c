@@ -78,6 +78,18 @@ static double cost_of_call(const struct workload *w, double expected, struct ran
 	return fmax(round(cost), 1);
 }
 
+/* What the law says, and what is peculiar to this size. */
+static double expected_at(const struct workload *w, const struct law *law, double n, struct random *r)
+{
+	double cost = law_at(law, n);
+
+	if (w->spike_share && random_between(r, 0, 1) < w->spike_share)
+		cost *= random_magnitude(r, 3, w->spike_times);
+	if (w->wave)
+		cost *= 1 + w->wave * sin(log2(n) * 6.283185307179586 / w->wave_octaves);
+	return cost;
+}
+
 static void play_size(struct slope_curve_point *p, const struct workload *w, double expected, size_t calls,
 		      struct random *r)
 {
@@ -104,7 +116,7 @@ void workload_play(struct slope_curve *curve, const struct workload *w, const st
 	curve->count = lay_out(w, n, r);
 	for (size_t i = 0; i < curve->count; i++) {
 		curve->point[i] = (struct slope_curve_point){ .n = n[i] };
-		play_size(&curve->point[i], w, law_at(law, n[i]), calls_of(w, i, curve->count, r), r);
+		play_size(&curve->point[i], w, expected_at(w, law, n[i], r), calls_of(w, i, curve->count, r), r);
 	}
 }
 
@@ -121,7 +133,13 @@ char *workload_text(const struct workload *w, char text[WORKLOAD_TEXT])
 			      100 * w->noise, w->lognormal ? "lognormal" : "uniform");
 
 	if (w->slow_share && length > 0)
-		snprintf(text + length, WORKLOAD_TEXT - (size_t)length, ", %.0f%% of calls %.1f times slower",
-			 100 * w->slow_share, w->slow_times);
+		length += snprintf(text + length, WORKLOAD_TEXT - (size_t)length, ", %.0f%% of calls %.1f times slower",
+				   100 * w->slow_share, w->slow_times);
+	if (w->spike_share && length > 0)
+		length += snprintf(text + length, WORKLOAD_TEXT - (size_t)length, ", %.0f%% of sizes up to %.1f times off",
+				   100 * w->spike_share, w->spike_times);
+	if (w->wave && length > 0)
+		snprintf(text + length, WORKLOAD_TEXT - (size_t)length, ", waves of %.0f%%, %.1f octaves long", 100 * w->wave,
+			 w->wave_octaves);
 	return text;
 }

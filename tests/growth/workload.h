@@ -48,6 +48,8 @@ struct workload {
 	double noise;                /* of a call, relative to its cost; a standard deviation */
 	bool lognormal;              /* or uniform */
 	double slow_share, slow_times;     /* which part of the calls costs how many times as much */
+	double spike_share, spike_times;   /* the same for sizes, all calls of them */
+	double wave, wave_octaves;         /* height, relative, and length of a slow wave over log n */
 };
 
 #define WORKLOAD_SIZES_MAX 5000u

@@ -183,7 +183,7 @@ static void each_reason_has_its_case(void **state)
 {
 	struct slope_order linear = { .power = 1 };
 	struct slope_curve fixed = slope_curve_none(), falling = slope_curve_none();
-	struct slope_curve scattered = slope_curve_none(), wild = slope_curve_none();
+	struct slope_curve scattered = slope_curve_none(), wild = slope_curve_none(), late = slope_curve_none();
 	struct random r = { 5 };
 
 	(void)state;
@@ -199,6 +199,10 @@ static void each_reason_has_its_case(void **state)
 	for (double n = 4; n < 100; n = ceil(n * 1.3))
 		add(&scattered, n, 1, floor(random_magnitude(&r, 10, 1000)));
 	expect_reason(scattered, SLOPE_REASON_SCATTERED);
+	/* A bend in the last octave: nobody knows how steep that will be. */
+	for (double n = 4; n < 400; n = ceil(n * 1.1))
+		add(&late, n, 1, floor(n < 250 ? 250000 : 1000 * n));
+	expect_reason(late, SLOPE_REASON_LATE);
 	/* Up, down and up again, smoothly. */
 	for (double n = 1; n < 1e6; n = ceil(n * 1.2))
 		add(&wild, n, 1, floor(1000 * exp(-3 * cos(log(n) * 0.9))));
