@@ -106,13 +106,16 @@ static void encode_edges(struct slope_encoder *e, const struct slope_thread *t, 
 {
 	for (const struct slope_edge *edge = r->edges; edge; edge = edge->next) {
 		struct slope_edge_entry entry = {
-			.thread = t->id, .caller = edge->caller, .callee = r->fn, .calls = edge->calls,
+			.thread = t->id, .caller = edge->caller, .callee = r->fn,
 		};
+		struct slope_totals totals;
 
-		if (!edge->calls)
+		if (!edge->sizes.count)
 			continue;
+		slope_edge_totals(edge, &t->session->config, &totals);
+		entry.calls = totals.calls;
 		for (uint32_t u = 0; u < e->units; u++)
-			entry.cost[u] = edge->cost[u];
+			entry.cost[u] = totals.total[u];
 		slope_encode_edge(e, &entry);
 	}
 }
