@@ -12,12 +12,6 @@ void slope_points_init(struct slope_points *points, struct slope_arena *arena, u
 	};
 }
 
-void slope_points_init_bins(struct slope_points *points, struct slope_arena *arena, uint32_t units, uint32_t bits)
-{
-	slope_points_init(points, arena, units, UINT32_MAX);
-	points->bits = bits;
-}
-
 void slope_points_fini(struct slope_points *points)
 {
 	slope_arena_free(points->arena, points->rows, points->capacity * points->stride);
@@ -151,7 +145,8 @@ bool slope_points_fold(struct slope_points *points, uint32_t bits)
 		return true;
 	struct slope_points folded;
 
-	slope_points_init_bins(&folded, points->arena, points->units, bits);
+	slope_points_init(&folded, points->arena, points->units, UINT32_MAX);
+	folded.bits = bits;
 	folded.residue = points->residue;
 	for (size_t i = 0; i < points->count; i++)
 		if (!slope_points_merge(&folded, slope_points_row(points, i))) {

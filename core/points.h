@@ -49,8 +49,6 @@ struct slope_sample {
 };
 
 void slope_points_init(struct slope_points *points, struct slope_arena *arena, uint32_t units, uint32_t max);
-/* A table of bins from the start, without a maximum. */
-void slope_points_init_bins(struct slope_points *points, struct slope_arena *arena, uint32_t units, uint32_t bits);
 void slope_points_fini(struct slope_points *points);
 
 /* Makes the row for size n the last one used. NULL when memory runs out. O(1). */

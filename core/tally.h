@@ -27,26 +27,47 @@ struct slope_tally {
 	uint64_t cost[];             /* inclusive, activations inside another one of the callee too */
 };
 
-/* The rare parts, in tally.c. */
-
 /* Makes room for twice as many tallies. False when memory runs out; nothing changes then. */
 bool slope_tally_grow(struct slope_thread *t);
+/* All counts of an edge become 0. */
+void slope_edge_empty(struct slope_edge *edge, uint32_t units);
 /* Gives the stack of tallies back; what is on it is forgotten. */
 void slope_tally_release(struct slope_thread *t);
-/* The edge caller -> callee, from now on the one used last; NULL when memory runs out. O(1). */
-struct slope_edge *slope_tally_edge(struct slope_thread *t, struct slope_record *callee, uint32_t caller);
+
+/* The activation `f` ends with size n, and still counts as active: its tallies go into the edges. O(callees). */
+__attribute__((noinline))
+void slope_tally_flush(struct slope_thread *t, const struct slope_frame *f, uint64_t n, uint32_t units);
+
+/* The number of the bin of edges that holds n: below 2^SLOPE_EDGE_BITS each size has one, above so many share a power of 2. */
+SLOPE_INLINE uint32_t slope_tally_bin(uint64_t n)
+{
+	if (n >> SLOPE_EDGE_BITS == 0)
+		return (uint32_t)n;
+	uint32_t cut = 63u - SLOPE_EDGE_BITS - (uint32_t)__builtin_clzll(n);
+
+	return (cut << SLOPE_EDGE_BITS) + (uint32_t)(n >> cut);
+}
+
+/* The least n of a bin. */
+SLOPE_INLINE uint64_t slope_tally_least(uint32_t bin)
+{
+	uint32_t cut = bin >> SLOPE_EDGE_BITS ? (bin >> SLOPE_EDGE_BITS) - 1 : 0;
+
+	return (uint64_t)(bin - (cut << SLOPE_EDGE_BITS)) << cut;
+}
 
 SLOPE_INLINE struct slope_tally *slope_tally_at(const struct slope_thread *t, uint32_t i, uint32_t units)
 {
 	return (struct slope_tally *)(t->tally + i * (sizeof(struct slope_tally) + units * sizeof(uint64_t)));
 }
 
-/* An activation of `callee` has returned to the topmost frame. */
-SLOPE_INLINE void slope_tally_add(struct slope_thread *t, struct slope_record *callee, const uint64_t *cost, uint32_t units)
+/* An activation of `callee` has returned to the one whose tallies begin at `base`, now the topmost. */
+SLOPE_INLINE void slope_tally_add(struct slope_thread *t, uint32_t base, struct slope_record *callee, const uint64_t *cost,
+				  uint32_t units)
 {
 	struct slope_tally *tally;
 
-	if (SLOPE_LIKELY(callee->tally > t->top->tally_base)) {
+	if (SLOPE_LIKELY(callee->tally > base)) {
 		tally = slope_tally_at(t, callee->tally - 1, units);
 		tally->calls++;
 		for (uint32_t u = 0; u < units; u++)
@@ -64,42 +85,7 @@ SLOPE_INLINE void slope_tally_add(struct slope_thread *t, struct slope_record *c
 	for (uint32_t u = 0; u < units; u++)
 		tally->cost[u] = cost[u];
 	callee->tally = ++t->tallies;
-}
-
-SLOPE_INLINE void slope_tally_count(struct slope_thread *t, const struct slope_tally *tally, uint32_t caller, uint64_t n,
-				    uint32_t units)
-{
-	struct slope_record *callee = tally->callee;
-	struct slope_sample sample = { .n = n, .rms = tally->calls, .cost = tally->cost };
-	struct slope_edge *e = callee->edge[0];
-
-	if (!e || e->caller != caller) {
-		e = callee->edge[1];
-		if (SLOPE_UNLIKELY(!e || e->caller != caller))
-			e = slope_tally_edge(t, callee, caller);
-	}
-	if (SLOPE_UNLIKELY(!e || !slope_points_add(&e->sizes, &sample, units))) {
-		t->session->lost[SLOPE_LOST_EDGES] += tally->calls;
-		return;
-	}
-	/* Activations further down do not change while this one is pending: nested are all of its calls, or none. */
-	if (SLOPE_UNLIKELY(callee->active))
-		for (uint32_t u = 0; u < units; u++)
-			e->nested[u] += tally->cost[u];
-}
-
-/* The activation `f` ends with size n, and still counts as active: its tallies go into the edges. O(callees). */
-SLOPE_INLINE void slope_tally_flush(struct slope_thread *t, const struct slope_frame *f, uint64_t n, uint32_t units)
-{
-	if (t->tallies == f->tally_base)
-		return;
-	n = slope_points_edge(n, SLOPE_EDGE_BITS);
-	do {
-		const struct slope_tally *tally = slope_tally_at(t, --t->tallies, units);
-
-		tally->callee->tally = tally->outer;
-		slope_tally_count(t, tally, f->fn, n, units);
-	} while (t->tallies > f->tally_base);
+	__builtin_prefetch(callee->edge[0]);     /* soon needed, and cold by then */
 }
 
 #endif

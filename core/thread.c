@@ -134,11 +134,8 @@ static void empty_record(struct slope_record *r, struct slope_arena *arena, cons
 {
 	struct slope_record fresh = { .fn = r->fn, .flags = r->flags, .active = r->active, .edges = r->edges };
 
-	for (struct slope_edge *e = r->edges; e; e = e->next) {
-		slope_points_fini(&e->sizes);
-		for (uint32_t u = 0; u < config->units; u++)
-			e->nested[u] = 0;
-	}
+	for (struct slope_edge *e = r->edges; e; e = e->next)
+		slope_edge_empty(e, config->units);
 	for (unsigned m = 0; m < SLOPE_METRICS; m++) {
 		slope_points_fini(&r->points[m]);
 		slope_points_init(&fresh.points[m], arena, config->units, config->max_points);
@@ -211,12 +208,12 @@ void slope_record_totals(const struct slope_record *record, const struct slope_c
 void slope_edge_totals(const struct slope_edge *edge, const struct slope_config *config, struct slope_totals *totals)
 {
 	*totals = (struct slope_totals){ 0 };
-	for (size_t i = 0; i < edge->sizes.count; i++) {
-		const struct slope_point *row = slope_points_row(&edge->sizes, i);
+	for (size_t i = 0; i < edge->rows; i++) {
+		const struct slope_edge_row *row = slope_edge_row(edge, i, config->units);
 
-		totals->calls += row->rms;
+		totals->calls += row->calls;
 		for (uint32_t u = 0; u < config->units; u++)
-			totals->total[u] += row->cost[u].sum;
+			totals->total[u] += row->cost[u];
 	}
 	for (uint32_t u = 0; u < config->units; u++)
 		totals->total[u] -= edge->nested[u];

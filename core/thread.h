@@ -17,21 +17,27 @@
 #include "core/session.h"
 #include "core/stamp.h"
 
-/* Binary digits after the first that the sizes of an edge keep. */
+/* Binary digits after the first that sizes of edges keep: see slope_points_edge. */
 #define SLOPE_EDGE_BITS 3u
 
+/* Activations of the caller with sizes of one bin, and what they called. `cost` has one entry per unit. */
+struct slope_edge_row {
+	uint64_t activations;        /* that called the callee; 0: a gap */
+	uint64_t calls;              /* of the callee */
+	uint64_t cost[];             /* of these calls, inclusive */
+};
+
 /*
- * A caller and a callee. Its rows are about activations of the caller that
- * called the callee, by their own input size (trms where the session keeps it,
- * else rms), in bins of SLOPE_EDGE_BITS digits. In a row `calls` counts these
- * activations, `rms` the callee's calls in them, and `cost` is what the callee
- * cost each of them, inclusive. What the rows add up to: slope_edge_totals.
+ * A caller and a callee. The rows go by the caller's own input size (trms
+ * where the session keeps it, else rms), in bins that core/tally.h numbers.
+ * They lie behind `nested`: most edges are one or two cache lines in all. What
+ * they add up to: slope_edge_totals.
  */
 struct slope_edge {
 	struct slope_edge *next;     /* of the same callee */
 	uint32_t caller;
-	struct slope_points sizes;
-	uint64_t nested[SLOPE_UNITS_MAX];  /* inclusive, of the callee's activations inside another one of it */
+	uint16_t first, rows;        /* bins first .. first + rows - 1 have a row */
+	uint64_t nested[];           /* per unit: inclusive, of the callee's activations inside another one of it */
 };
 
 /* One function in one thread. What its points add up to is not kept twice: see slope_record_totals. */
@@ -161,6 +167,12 @@ static inline struct slope_record *slope_thread_record(const struct slope_thread
 
 /* O(points). */
 void slope_record_totals(const struct slope_record *record, const struct slope_config *config, struct slope_totals *totals);
+
+/* The row at position i < rows. */
+SLOPE_INLINE struct slope_edge_row *slope_edge_row(const struct slope_edge *edge, size_t i, uint32_t units)
+{
+	return (struct slope_edge_row *)(uintptr_t)(edge->nested + units + i * (2 + units));
+}
 
 /* Only `calls` and `total` are set: those of the callee from this caller. O(rows). */
 void slope_edge_totals(const struct slope_edge *edge, const struct slope_config *config, struct slope_totals *totals);

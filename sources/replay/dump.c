@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/tally.h"
+
 static const char *const metric_name[SLOPE_METRICS] = { [SLOPE_METRIC_TRMS] = "trms", [SLOPE_METRIC_RMS] = "rms" };
 
 static const char *const lost_name[SLOPE_LOST_COUNT] = {
@@ -39,32 +41,18 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void print_stats(FILE *out, const struct slope_point *p, uint32_t units)
+static void print_point(FILE *out, const char *metric, const struct slope_point *p, uint32_t units)
 {
+	fprintf(out, "  %s %" PRIu64 ": calls %" PRIu64 ", cost ", metric, p->n, p->calls);
 	for (uint32_t u = 0; u < units; u++) {
 		const struct slope_stat *c = &p->cost[u];
 
 		fprintf(out, "%s%" PRIu64 "..%" PRIu64 " sum %" PRIu64 " sq ", u ? " / " : "", c->min, c->max, c->sum);
 		print_wide(out, c->sq_lo, c->sq_hi);
 	}
-}
-
-static void print_point(FILE *out, const char *metric, const struct slope_point *p, uint32_t units)
-{
-	fprintf(out, "  %s %" PRIu64 ": calls %" PRIu64 ", cost ", metric, p->n, p->calls);
-	print_stats(out, p, units);
 	fprintf(out, ", rms %" PRIu64 ", thread %" PRIu64 ", external %" PRIu64 "\n", p->rms, p->thread, p->external);
 }
 
-/* What an edge has at one size of the caller. */
-static void print_size(FILE *out, const struct slope_point *p, uint32_t units)
-{
-	fprintf(out, "    at %" PRIu64 ": activations %" PRIu64 ", calls %" PRIu64 ", cost ", p->n, p->calls, p->rms);
-	print_stats(out, p, units);
-	fputc('\n', out);
-}
-
-/* Without a metric: the rows of an edge. */
 static bool print_points(FILE *out, const char *metric, const struct slope_points *points)
 {
 	const struct slope_point **row = malloc((points->count + 1) * sizeof *row);
@@ -74,13 +62,10 @@ static bool print_points(FILE *out, const char *metric, const struct slope_point
 	for (size_t i = 0; i < points->count; i++)
 		row[i] = slope_points_row(points, i);
 	qsort(row, points->count, sizeof *row, by_size);
-	if (metric && points->bits != SLOPE_POINTS_EXACT)
+	if (points->bits != SLOPE_POINTS_EXACT)
 		fprintf(out, "  %s folded to %" PRIu32 " bits\n", metric, points->bits);
 	for (size_t i = 0; i < points->count; i++)
-		if (metric)
-			print_point(out, metric, row[i], points->units);
-		else
-			print_size(out, row[i], points->units);
+		print_point(out, metric, row[i], points->units);
 	free(row);
 	return true;
 }
@@ -92,10 +77,30 @@ static int by_caller(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Its sums, and what it has at each size of the caller. */
+static void print_edge(FILE *out, const struct slope_edge *e, const struct slope_config *config)
+{
+	struct slope_totals sum;
+
+	slope_edge_totals(e, config, &sum);
+	fprintf(out, "calls %" PRIu64, sum.calls);
+	print_costs(out, ", cost ", sum.total, config->units);
+	fputc('\n', out);
+	for (uint32_t i = 0; i < e->rows; i++) {
+		const struct slope_edge_row *row = slope_edge_row(e, i, config->units);
+
+		if (!row->activations)
+			continue;
+		fprintf(out, "    at %" PRIu64 ": activations %" PRIu64 ", calls %" PRIu64, slope_tally_least(e->first + i),
+			row->activations, row->calls);
+		print_costs(out, ", cost ", row->cost, config->units);
+		fputc('\n', out);
+	}
+}
+
 static bool print_edges(FILE *out, const struct slope_session *s, const struct slope_record *r)
 {
 	size_t count = 0;
-	bool ok = true;
 
 	for (const struct slope_edge *e = r->edges; e; e = e->next)
 		count++;
@@ -107,17 +112,12 @@ static bool print_edges(FILE *out, const struct slope_session *s, const struct s
 	for (const struct slope_edge *e = r->edges; e; e = e->next)
 		edge[count++] = e;
 	qsort(edge, count, sizeof *edge, by_caller);
-	for (size_t i = 0; i < count && ok; i++) {
-		struct slope_totals sum;
-
-		slope_edge_totals(edge[i], &s->config, &sum);
-		fprintf(out, "  from %s: calls %" PRIu64, s->function[edge[i]->caller].name, sum.calls);
-		print_costs(out, ", cost ", sum.total, s->config.units);
-		fputc('\n', out);
-		ok = print_points(out, NULL, &edge[i]->sizes);
+	for (size_t i = 0; i < count; i++) {
+		fprintf(out, "  from %s: ", s->function[edge[i]->caller].name);
+		print_edge(out, edge[i], &s->config);
 	}
 	free(edge);
-	return ok;
+	return true;
 }
 
 static bool print_record(FILE *out, const struct slope_session *s, const struct slope_thread *t, const struct slope_record *r)
