@@ -12,6 +12,7 @@
 #define OCTAVE_BINS 16u          /* per octave, to begin with */
 #define ALIKE_MOST 0.8           /* correlation of neighbours that is still believed */
 #define LINE_LEAST 3u            /* bins that make a line with something left over */
+#define END_BINS 3u              /* what the ends of the line are corrected by; at most LINE_LEAST */
 
 struct bin {
 	double log_n, cost, weight, calls;   /* log_n and cost: sums while gathering, then means */
@@ -147,6 +148,18 @@ static double p_of(double value, double error, double freedom)
 	return freedom > 0 ? 2 * gsl_cdf_tdist_Q(t, freedom) : 2 * gsl_cdf_ugaussian_Q(t);
 }
 
+/* How far the bins at one end lie off the line: a ratio is not always straight. */
+static double end_rest(const struct line *l, const double *rest, size_t first)
+{
+	double sum = 0, w = 0;
+
+	for (size_t i = first; i < first + END_BINS; i++) {
+		sum += rest[i] * sqrt(l->w[i]);
+		w += l->w[i];
+	}
+	return sum / w;
+}
+
 /* One or two bins: there is nothing left over to learn the scatter from; what the calls of one size scatter is used. */
 static void only_level(struct slope_ratio *r, double mean, double w)
 {
@@ -191,8 +204,8 @@ static void fit_line(struct slope_ratio *r, const struct line *l)
 	r->tilt_error = scatter / sqrt(xx);
 	r->p_level = p_of(r->level, r->level_error, freedom);
 	r->p_tilt = p_of(r->tilt, r->tilt_error, freedom);
-	r->at_from = exp(y + r->tilt * (l->x[0] - x));
-	r->at_to = exp(y + r->tilt * (l->x[l->count - 1] - x));
+	r->at_from = exp(y + r->tilt * (l->x[0] - x) + end_rest(l, rest, 0));
+	r->at_to = exp(y + r->tilt * (l->x[l->count - 1] - x) + end_rest(l, rest, l->count - END_BINS));
 }
 
 /* ---- sizes ---- */

@@ -22,7 +22,7 @@ struct slope_ratio {
 	double from, to;             /* the least and the greatest of them */
 	double level, level_error;   /* logarithm of the cost ratio new / old, mean over the bins, and its standard error */
 	double tilt, tilt_error;     /* how it changes with log n; NaN below three bins */
-	double at_from, at_to;       /* the line at both ends, as a ratio */
+	double at_from, at_to;       /* the ratio at both ends: the line, corrected by the bins there */
 	double p_level, p_tilt;      /* that chance alone gives so much or more; NaN: no test */
 	double distance;             /* Kolmogorov-Smirnov, of the calls over n: 0 equal, 1 disjoint. NaN without calls */
 	double p_sizes;

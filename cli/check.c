@@ -67,8 +67,6 @@ static bool read_rules(struct slope_rules *rules, const char *path)
 	char *text = NULL, error[640];
 	size_t capacity = 0;
 	bool good = false;
-
-	errno = 0;
 	ssize_t bytes = in ? getdelim(&text, &capacity, '\0', in) : -1;
 
 	if (!in || (bytes < 0 && !feof(in)))

@@ -30,7 +30,7 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->judging.input, SLOPE_INPUT_CHOICES,
 		  "by which input size points count (trms where both have it)", 0, 0 },
 		{ "level", 0, SLOPE_OPTION_TEXT, &s->judging.level, "PERCENT", "false alarms among all news (5)", 0, 0 },
-		{ "min-cost", 0, SLOPE_OPTION_TEXT, &s->judging.cost, "PERCENT", "less more or less cost is no news (5)", 0, 0 },
+		{ "min-cost", 0, SLOPE_OPTION_TEXT, &s->judging.cost, "PERCENT", "a smaller change of the cost is no news (5)", 0, 0 },
 		{ "min-exponent", 0, SLOPE_OPTION_TEXT, &s->judging.exponent, "X",
 		  "a smaller change of the exponent is no news (0.1)", 0, 0 },
 		{ "min-workload", 0, SLOPE_OPTION_TEXT, &s->judging.workload, "PERCENT",

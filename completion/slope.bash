@@ -10,6 +10,14 @@ _slope_options() {
 		echo '--fair-sched= --max-threads= --no-symbols -q --quiet'
 		;;
 	report) echo '-j --json -n --top= -s --sort= -u --unit= -i --input= -f --filter= --color=' ;;
+	diff)
+		echo '-j --json -g --gate -n --top= -p --points --of= -u --unit= -i --input= --level= --min-cost= --min-exponent='
+		echo '--min-workload= --share= --color='
+		;;
+	check)
+		echo '-r --rules= -b --baseline= -j --json --junit= -q --quiet --inconclusive= --allow-missing --of= -u --unit='
+		echo '-i --input= --level= --min-exponent= --share= --color='
+		;;
 	export) echo '-f --format= -o --output=' ;;
 	merge) echo '-o --output=' ;;
 	info) echo '-j --json' ;;
@@ -27,8 +35,10 @@ _slope_values() {
 	record/--cell) echo '1 2 4 8 16 32 64' ;;
 	record/--fair-sched) echo 'yes no' ;;
 	report/--sort | report/-s) echo 'total self calls name' ;;
-	report/--input | report/-i) echo 'trms rms' ;;
-	report/--unit | report/-u) echo 'ir bb' ;;
+	report/--input | report/-i | diff/--input | diff/-i | check/--input | check/-i) echo 'trms rms' ;;
+	report/--unit | report/-u | diff/--unit | diff/-u | check/--unit | check/-u) echo 'ir bb' ;;
+	diff/--of | check/--of) echo 'mean max min' ;;
+	check/--inconclusive) echo 'apart pass fail' ;;
 	export/--format | export/-f) echo 'csv json callgrind' ;;
 	*/--color) echo 'auto always never' ;;
 	esac
@@ -51,7 +61,7 @@ _slope_program_at() {
 }
 
 _slope() {
-	local verbs='record report export merge info doctor'
+	local verbs='record report diff check export merge info doctor'
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} first=2 at values
 	COMPREPLY=()
 	case " $verbs " in

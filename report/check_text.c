@@ -3,15 +3,12 @@
  * `slope check` for people: a line for everything that did not pass, with the
  * reason; what passed takes one line for each rule.
  */
-#include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/clip.h"
 #include "report/diff.h"
-#include "report/functions.h"
-#include "report/table.h"
 
 #define WORD_COLUMNS 12          /* INCONCLUSIVE */
 
@@ -35,29 +32,17 @@ static bool put_rule(const struct slope_check_view *v, const struct slope_check 
 	return true;
 }
 
-/* The function's name and place, where the rule alone does not say which one it is. */
-static bool put_function(const struct slope_check_view *v, const struct slope_check *check, FILE *out)
-{
-	const struct slope_profile_function *f = &v->profile->function[check->function];
-	const char *file = slope_report_file(v->profile, f), *module = slope_report_module(v->profile, f);
-	char *name = slope_clip_middle(f->name ? f->name : "", SIZE_MAX), *place = slope_clip_middle(file ? file : module, SIZE_MAX);
-	bool good = name && place;
-
-	if (good && file)
-		fprintf(out, "%s (%s:%" PRIu32 ") ", name, place, f->line);
-	else if (good)
-		fprintf(out, place[0] ? "%s (%s) " : "%s ", name, place);
-	free(name);
-	free(place);
-	return good;
-}
-
 static bool put_check(const struct slope_check_view *v, const struct slope_check *check, bool alone, FILE *out)
 {
 	bool missing = check->outcome == SLOPE_OUTCOME_MISSING;
 
-	if (!put_rule(v, check, out) || (!missing && !alone && !put_function(v, check, out)))
+	if (!put_rule(v, check, out))
 		return false;
+	if (!missing && !alone) {    /* the rule does not say which function it is */
+		if (!slope_diff_put_function(v->profile, check->function, SLOPE_STYLE_PLAIN, v->color, out))
+			return false;
+		fputc(' ', out);
+	}
 	fprintf(out, "%s\n", check->why);
 	if (check->advice[0])
 		fprintf(out, "%*s  %s\n", WORD_COLUMNS, "", check->advice);

@@ -4,6 +4,7 @@
  * the heading of the worst thing that can be said of it, and a few sizes with
  * both costs where the curve is another one.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 	X(COSTLIER, "Costs more at the same size", WARM, !d->growth && d->cost > 0)                  \
 	X(BETTER, "Growth is better", BOLD, d->growth < 0)                                           \
 	X(CHEAPER, "Costs less at the same size", BOLD, !d->growth && d->cost < 0)                   \
-	X(WORKLOAD, "Other input, same cost of it", BOLD, !d->growth && !d->cost && d->workload)     \
+	X(WORKLOAD, "Called otherwise, at the same cost", BOLD, !d->growth && !d->cost && d->workload)     \
 	X(APPEARED, "New", BOLD, d->appeared)                                                        \
 	X(GONE, "Gone", BOLD, d->gone)
 
@@ -61,17 +62,34 @@ static const char *number(double value, char text[8])
 
 /* ---- a function ---- */
 
+bool slope_diff_put_function(const struct slope_profile *p, uint32_t function, enum slope_table_style style, bool color,
+			     FILE *out)
+{
+	const struct slope_profile_function *f = &p->function[function];
+	const char *file = slope_report_file(p, f), *module = slope_report_module(p, f);
+	const char *shown = file ? file : module;
+	char *name = slope_clip_middle(f->name ? f->name : "", SIZE_MAX), *place = slope_clip_middle(shown, SIZE_MAX);
+	bool good = name && place;
+
+	if (good)
+		fprintf(out, "%s%s%s", slope_style_on(style, color), name, slope_style_off(style, color));
+	if (good && file)
+		fprintf(out, " (%s:%" PRIu32 ")", place, f->line);
+	else if (good && place[0])
+		fprintf(out, " (%s)", place);
+	free(name);
+	free(place);
+	return good;
+}
+
 static bool put_name(const struct slope_diff_view *v, const struct slope_difference *d, enum slope_table_style style, FILE *out)
 {
 	bool there = d->now.function != SLOPE_PAIRING_NONE;
-	const struct slope_profile *p = there ? v->now : v->old;
-	const struct slope_profile_function *f = &p->function[there ? d->now.function : d->old.function];
-	char *name = slope_clip_middle(f->name ? f->name : "", SIZE_MAX);
 
-	if (!name)
+	fputs("  ", out);
+	if (!slope_diff_put_function(there ? v->now : v->old, there ? d->now.function : d->old.function, style, v->color, out))
 		return false;
-	fprintf(out, "  %s%s%s: ", slope_style_on(style, v->color), name, slope_style_off(style, v->color));
-	free(name);
+	fputs(": ", out);
 	return true;
 }
 
@@ -159,7 +177,9 @@ static void put_sentence(const struct slope_diff_view *v, const struct slope_dif
 		fputs(between, out);
 		put_workload(d, out);
 	}
-	if ((d->growth || d->cost) && fabs(d->impact) >= IMPACT_TOLD)
+	bool known = d->old.growth.verdict != SLOPE_VERDICT_INCONCLUSIVE && d->now.growth.verdict != SLOPE_VERDICT_INCONCLUSIVE;
+
+	if ((d->growth || d->cost) && known && fabs(d->impact) >= IMPACT_TOLD)
 		fprintf(out, "; %+.0f%% of the program's cost at 10 times the sizes", d->impact * 100);
 }
 
