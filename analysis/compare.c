@@ -16,6 +16,7 @@
 #define BINS_FOR_TILT 5u         /* ... common sizes: below, the intervals of the exponents decide */
 #define EXPONENT_ERROR_LEAST 0.02
 #define HALF_INTERVAL 1.96       /* standard errors that 95 % reach to each side */
+#define PACE_LEAST 0.6           /* of the old curve's range of sizes, on a log scale */
 #define CROSS_NEAR 2.0           /* a crossing so far outside of the sizes is still told */
 #define CROSS_STEPS 400
 
@@ -145,13 +146,19 @@ static double exponent_error(const struct slope_growth *g, bool upper)
 	return fmax(side / HALF_INTERVAL, EXPONENT_ERROR_LEAST);
 }
 
+/* Are there common sizes enough, and far enough apart, to see another growth? */
+static bool can_tilt(const struct slope_ratio *r)
+{
+	return r->bins >= BINS_FOR_TILT && r->to >= RANGE_FOR_TILT * fmax(r->from, 1);
+}
+
 /* From the tilt of the ratio where there are sizes for it, else from the two intervals. */
 static double p_of_growth(const struct slope_difference *d)
 {
 	const struct slope_growth *a = &d->old.growth, *b = &d->now.growth;
 	const struct slope_ratio *r = &d->ratio;
 
-	if (r->bins >= BINS_FOR_TILT && r->to >= RANGE_FOR_TILT * fmax(r->from, 1))
+	if (can_tilt(r))
 		return r->p_tilt;
 	if (!has_verdict(a) || !has_verdict(b) || !isfinite(a->exponent) || !isfinite(b->exponent))
 		return NAN;
@@ -224,7 +231,7 @@ static int judge_growth(const struct slope_difference *d, const struct slope_com
 
 	if (!way || fabs(change) < o->least_exponent || (change > 0) != (way > 0))
 		return 0;
-	return d->ratio.bins >= BINS_FOR_TILT && (d->ratio.tilt > 0) != (way > 0) ? 0 : way;
+	return can_tilt(&d->ratio) && (d->ratio.tilt > 0) != (way > 0) ? 0 : way;
 }
 
 static int judge_cost(const struct slope_difference *d, const struct slope_compare_options *o, const struct bounds *most)
@@ -252,6 +259,20 @@ static bool judge_workload(const struct slope_difference *d, const struct slope_
 	       (d->p_calls <= most->workload && calls);
 }
 
+/*
+ * Without a verdict of its own the new curve may still be seen not to grow
+ * faster than the old one, over most of the sizes that this had: the ratio does
+ * not rise.
+ */
+static bool keeps_pace(const struct slope_difference *d, const struct slope_compare_options *o)
+{
+	const struct slope_growth *a = &d->old.growth;
+	const struct slope_ratio *r = &d->ratio;
+
+	return can_tilt(r) && log(r->to / fmax(r->from, 1)) >= PACE_LEAST * log(a->to / fmax(a->from, 1)) &&
+	       r->tilt + HALF_INTERVAL * r->tilt_error < o->least_exponent;
+}
+
 static void judge(struct slope_difference *d, const struct slope_compare_options *o, const struct bounds *most)
 {
 	bool before = d->old.function != SLOPE_PAIRING_NONE, after = d->now.function != SLOPE_PAIRING_NONE;
@@ -267,7 +288,7 @@ static void judge(struct slope_difference *d, const struct slope_compare_options
 	d->growth = judge_growth(d, o, most);
 	d->cost = judge_cost(d, o, most);
 	d->workload = judge_workload(d, o, most);
-	d->unclear = has_verdict(&d->old.growth) && !has_verdict(&d->now.growth);
+	d->unclear = has_verdict(&d->old.growth) && !has_verdict(&d->now.growth) && !keeps_pace(d, o);
 	if (d->growth || d->cost)
 		d->cross = crossing(d);
 }

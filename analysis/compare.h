@@ -51,7 +51,7 @@ struct slope_difference {
 	bool matters;                /* cost enough to be news */
 	int growth, cost;            /* 1 worse, -1 better, 0 no news */
 	bool workload, appeared, gone;
-	bool unclear;                /* the old curve had a verdict, the new one has none */
+	bool unclear;                /* the old curve had a verdict, the new one has none and was not seen to keep pace */
 };
 
 struct slope_comparison {

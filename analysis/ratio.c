@@ -10,8 +10,13 @@
 #define LEAST_SCATTER 0.005      /* of a log ratio: counts are exact, programs are not */
 #define UNKNOWN_VARIATION 0.01   /* squared, relative, of single calls, where no size was called twice */
 #define OCTAVE_BINS 16u          /* per octave, to begin with */
+#define OCTAVE_LEAST 4u          /* where the two runs have different sizes */
+#define COMMON_ENOUGH 0.75       /* of the bins of the poorer curve */
 #define ALIKE_MOST 0.8           /* correlation of neighbours that is still believed */
+#define ALIKE_FACTOR 1.1         /* sizes up to so many times, and ... */
+#define ALIKE_CELLS 4            /* ... so many cells, apart are alike: another build has other frames */
 #define LINE_LEAST 3u            /* bins that make a line with something left over */
+#define SCATTER_LEAST 4u         /* points that tell how much a curve scatters */
 #define END_BINS 3u              /* what the ends of the line are corrected by; at most LINE_LEAST */
 
 struct bin {
@@ -93,6 +98,35 @@ static size_t common_bins(const struct slope_curve *old, const struct slope_curv
 	return count;
 }
 
+/* Bins of a curve that have sizes from `least` to `most`. */
+static size_t own_bins(const struct slope_curve *curve, unsigned per_octave, double least, double most)
+{
+	size_t bins = 0;
+	long last = -1;
+
+	for (size_t i = 0; i < curve->count; i++) {
+		long here = place(curve->point[i].n, per_octave);
+
+		if (curve->point[i].n < least || curve->point[i].n > most)
+			continue;
+		bins += here != last;
+		last = here;
+	}
+	return bins;
+}
+
+/* Do the sizes of two runs miss each other's bins although their ranges overlap? */
+static bool too_sparse(const struct slope_curve *old, const struct slope_curve *now, unsigned per_octave)
+{
+	if (!old->count || !now->count)
+		return false;
+	double least = fmax(old->point[0].n, now->point[0].n);
+	double most = fmin(old->point[old->count - 1].n, now->point[now->count - 1].n);
+	size_t a = own_bins(old, per_octave, least, most), b = own_bins(now, per_octave, least, most);
+
+	return (double)common_bins(old, now, per_octave, SLOPE_COST_MEAN, NULL) < COMMON_ENOUGH * (double)(a < b ? a : b);
+}
+
 /* Of the old curve around bin i, on log-log axes: sizes may differ a little within a bin. */
 static double local_slope(struct bin (*b)[2], size_t count, size_t i)
 {
@@ -108,6 +142,8 @@ static void make_line(struct line *l, const struct slope_curve *old, const struc
 	unsigned per_octave = OCTAVE_BINS;
 	double before = of == SLOPE_COST_MEAN ? variation(old) : 0, after = of == SLOPE_COST_MEAN ? variation(now) : 0;
 
+	while (per_octave > OCTAVE_LEAST && too_sparse(old, now, per_octave))
+		per_octave /= 2;
 	while (per_octave > 1 && common_bins(old, now, per_octave, of, NULL) > SLOPE_RATIO_BINS)
 		per_octave /= 2;
 	l->count = common_bins(old, now, per_octave, of, NULL);
@@ -160,17 +196,39 @@ static double end_rest(const struct line *l, const double *rest, size_t first)
 	return sum / w;
 }
 
-/* One or two bins: there is nothing left over to learn the scatter from; what the calls of one size scatter is used. */
-static void only_level(struct slope_ratio *r, double mean, double w)
+/* How much the costs of a curve scatter around a straight line on log-log axes; a guess where it has few points. */
+static double own_scatter(const struct slope_curve *curve, enum slope_statistic of)
+{
+	double x = 0, y = 0, xx = 0, xy = 0, yy = 0, count = (double)curve->count;
+
+	if (curve->count < SCATTER_LEAST)
+		return sqrt(UNKNOWN_VARIATION);
+	for (size_t i = 0; i < curve->count; i++) {
+		double at = log(fmax(curve->point[i].n, 0.5)), cost = log(fmax(curve->point[i].cost[of], LEAST_COST));
+
+		x += at;
+		y += cost;
+		xx += at * at;
+		xy += at * cost;
+		yy += cost * cost;
+	}
+	xx -= x * x / count;
+	xy -= x * y / count;
+	yy -= y * y / count;
+	return sqrt(fmax(yy - (xx > 0 ? xy * xy / xx : 0), 0) / (count - 2));
+}
+
+/* One or two bins: there is nothing left over to learn the scatter from; what each curve scatters as a whole is used. */
+static void only_level(struct slope_ratio *r, double mean, double w, double scatter)
 {
 	r->level = mean;
-	r->level_error = 1 / sqrt(w);
+	r->level_error = fmax(1 / sqrt(w), scatter / sqrt((double)r->bins));
 	r->tilt = r->tilt_error = r->p_tilt = NAN;
 	r->at_from = r->at_to = exp(mean);
 	r->p_level = p_of(r->level, r->level_error, 0);
 }
 
-static void fit_line(struct slope_ratio *r, const struct line *l)
+static void fit_line(struct slope_ratio *r, const struct line *l, double own)
 {
 	double w = 0, x = 0, y = 0, xx = 0, xy = 0, squares = 0, rest[SLOPE_RATIO_BINS];
 
@@ -186,7 +244,7 @@ static void fit_line(struct slope_ratio *r, const struct line *l)
 		xy += l->w[i] * (l->x[i] - x) * (l->y[i] - y);
 	}
 	if (l->count < LINE_LEAST || !(xx > 0)) {
-		only_level(r, y, w);
+		only_level(r, y, w, own);
 		return;
 	}
 	double freedom = (double)l->count - 2;
@@ -219,21 +277,17 @@ static double all_calls(const struct slope_curve *curve)
 	return calls;
 }
 
-/* The greatest distance of the two distributions of calls over n. */
-static double distance_of(const struct slope_curve *a, const struct slope_curve *b, double all_a, double all_b)
+/* The part of calls up to n that `a` has more than `b` has up to a little more than n, where that is most. */
+static double ahead(const struct slope_curve *a, const struct slope_curve *b, double all_a, double all_b)
 {
 	double below_a = 0, below_b = 0, most = 0;
+	size_t k = 0;
 
-	for (size_t i = 0, k = 0; i < a->count || k < b->count;) {
-		double n = i < a->count ? a->point[i].n : INFINITY;
-
-		if (k < b->count)
-			n = fmin(n, b->point[k].n);
-		if (i < a->count && a->point[i].n == n)
-			below_a += a->point[i++].calls;
-		if (k < b->count && b->point[k].n == n)
-			below_b += b->point[k++].calls;
-		most = fmax(most, fabs(below_a / all_a - below_b / all_b));
+	for (size_t i = 0; i < a->count; i++) {
+		below_a += a->point[i].calls;
+		for (; k < b->count && b->point[k].n <= a->point[i].n * ALIKE_FACTOR + ALIKE_CELLS; k++)
+			below_b += b->point[k].calls;
+		most = fmax(most, below_a / all_a - below_b / all_b);
 	}
 	return most;
 }
@@ -264,7 +318,7 @@ static void compare_sizes(struct slope_ratio *r, const struct slope_curve *old, 
 		return;
 	double root = sqrt(before * after / (before + after));
 
-	r->distance = distance_of(old, now, before, after);
+	r->distance = fmax(ahead(old, now, before, after), ahead(now, old, after, before));
 	r->p_sizes = kolmogorov((root + 0.12 + 0.11 / root) * r->distance);
 }
 
@@ -287,7 +341,7 @@ void slope_ratio_of(struct slope_ratio *r, const struct slope_curve *old, const 
 		return;
 	r->from = exp(l.x[0]);
 	r->to = exp(l.x[l.count - 1]);
-	fit_line(r, &l);
+	fit_line(r, &l, hypot(own_scatter(old, of), own_scatter(now, of)));
 }
 
 /* ---- many tests ---- */

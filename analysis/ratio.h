@@ -24,7 +24,8 @@ struct slope_ratio {
 	double tilt, tilt_error;     /* how it changes with log n; NaN below three bins */
 	double at_from, at_to;       /* the ratio at both ends: the line, corrected by the bins there */
 	double p_level, p_tilt;      /* that chance alone gives so much or more; NaN: no test */
-	double distance;             /* Kolmogorov-Smirnov, of the calls over n: 0 equal, 1 disjoint. NaN without calls */
+	double distance;             /* part of the calls that have other sizes: Kolmogorov-Smirnov, but that sizes nearly
+				      * alike count as one. NaN without calls */
 	double p_sizes;
 };
 

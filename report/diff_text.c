@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/pairing.h"
 #include "report/clip.h"
@@ -68,6 +69,9 @@ bool slope_diff_put_function(const struct slope_profile *p, uint32_t function, e
 	const struct slope_profile_function *f = &p->function[function];
 	const char *file = slope_report_file(p, f), *module = slope_report_module(p, f);
 	const char *shown = file ? file : module;
+
+	if (file && file == f->file && strrchr(file, '/'))
+		shown = strrchr(file, '/') + 1;   /* not below the folder where the program ran */
 	char *name = slope_clip_middle(f->name ? f->name : "", SIZE_MAX), *place = slope_clip_middle(shown, SIZE_MAX);
 	bool good = name && place;
 
@@ -130,19 +134,21 @@ static void put_growth(const struct slope_difference *d, FILE *out)
 		fprintf(out, " (exponent %.2f -> %.2f)", a->exponent, b->exponent);
 }
 
-static void put_workload(const struct slope_difference *d, FILE *out)
+static void put_workload(const struct slope_difference *d, const struct slope_compare_options *o, FILE *out)
 {
 	const struct slope_growth *a = &d->old.growth, *b = &d->now.growth;
+	bool sizes = d->ratio.distance >= o->least_workload;
 	char before[8], after[8];
 
-	fprintf(out, "calls %s -> %s", slope_table_number(d->old.calls, before), slope_table_number(d->now.calls, after));
-	if (a->sizes && b->sizes && (a->n_min != b->n_min || a->n_max != b->n_max)) {
-		fprintf(out, ", n %s", number(a->n_min, before));
-		fprintf(out, "..%s -> ", number(a->n_max, before));
-		fprintf(out, "%s..%s", number(b->n_min, before), number(b->n_max, after));
-	}
-	if (d->ratio.distance >= 0.01)
-		fprintf(out, ", sizes of %.0f%% of the calls differ", d->ratio.distance * 100);
+	if (d->old.calls != d->now.calls)
+		fprintf(out, "calls %s -> %s%s", slope_table_number(d->old.calls, before),
+			slope_table_number(d->now.calls, after), sizes ? ", " : "");
+	if (!sizes)
+		return;
+	fprintf(out, "n %s", number(a->n_min, before));
+	fprintf(out, "..%s -> ", number(a->n_max, before));
+	fprintf(out, "%s..%s, %.0f%% of the calls have other sizes", number(b->n_min, before), number(b->n_max, after),
+		d->ratio.distance * 100);
 }
 
 static void put_whole(const struct slope_side *s, FILE *out)
@@ -175,7 +181,7 @@ static void put_sentence(const struct slope_diff_view *v, const struct slope_dif
 		fprintf(out, "; curves cross at n = %.0f", d->cross);
 	if (d->workload) {
 		fputs(between, out);
-		put_workload(d, out);
+		put_workload(d, v->options, out);
 	}
 	bool known = d->old.growth.verdict != SLOPE_VERDICT_INCONCLUSIVE && d->now.growth.verdict != SLOPE_VERDICT_INCONCLUSIVE;
 
