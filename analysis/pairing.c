@@ -74,6 +74,11 @@ static int compare_keys(const struct entry *a, const struct entry *b)
 	return order ? order : compare_parts(a->module, b->module);
 }
 
+static int compare_files(const struct entry *a, const struct entry *b)
+{
+	return strcmp(last_part(a->f->file), last_part(b->f->file));
+}
+
 static int by_key(const void *left, const void *right)
 {
 	const struct entry *a = left, *b = right;
@@ -81,7 +86,7 @@ static int by_key(const void *left, const void *right)
 
 	if (order)
 		return order;
-	order = strcmp(last_part(a->f->file), last_part(b->f->file));
+	order = compare_files(a, b);
 	if (order)
 		return order;
 	if (a->f->line != b->f->line)
@@ -133,16 +138,40 @@ static void put(struct slope_pairing *pairing, const struct entry *old, const st
 		old ? old->function : SLOPE_PAIRING_NONE, now ? now->function : SLOPE_PAIRING_NONE };
 }
 
-static void walk(struct slope_pairing *pairing, const struct entry *old, size_t olds, const struct entry *now, size_t nows)
+static size_t group(const struct entry *e, size_t count)
+{
+	size_t alike = count ? 1 : 0;
+
+	while (alike < count && !compare_keys(&e[0], &e[alike]))
+		alike++;
+	return alike;
+}
+
+/* All functions of one name: in order where both builds have as many, else by their files, and the rest alone. */
+static void put_group(struct slope_pairing *pairing, const struct entry *old, size_t olds, const struct entry *now, size_t nows)
 {
 	size_t i = 0, k = 0;
 
 	while (i < olds || k < nows) {
-		int order = i == olds ? 1 : k == nows ? -1 : compare_keys(&old[i], &now[k]);
+		int order = i == olds ? 1 : k == nows ? -1 : olds == nows ? 0 : compare_files(&old[i], &now[k]);
 
 		put(pairing, order <= 0 ? &old[i] : NULL, order >= 0 ? &now[k] : NULL);
 		i += order <= 0;
 		k += order >= 0;
+	}
+}
+
+static void walk(struct slope_pairing *pairing, const struct entry *old, size_t olds, const struct entry *now, size_t nows)
+{
+	while (olds || nows) {
+		int order = !olds ? 1 : !nows ? -1 : compare_keys(old, now);
+		size_t a = order <= 0 ? group(old, olds) : 0, b = order >= 0 ? group(now, nows) : 0;
+
+		put_group(pairing, old, a, now, b);
+		old += a;
+		olds -= a;
+		now += b;
+		nows -= b;
 	}
 }
 

@@ -8,7 +8,8 @@
  * - the name as it is shown, without the hash that Rust appends and without the
  *   number of a compiler's clone;
  * - several of one name (static functions) by file, then line, then offset: the
- *   first is the first, the second the second.
+ *   first is the first, the second the second; where one build has more of
+ *   them, only those of one file are the same.
  *
  * Code without a symbol is called after its offset, which says nothing about
  * another build: it pairs only within one build id.

@@ -16,6 +16,7 @@
 #define ALIKE_FACTOR 1.1         /* sizes up to so many times, and ... */
 #define ALIKE_CELLS 4            /* ... so many cells, apart are alike: another build has other frames */
 #define LINE_LEAST 3u            /* bins that make a line with something left over */
+#define SLOPE_MOST 4.0           /* costs that rise faster between two sizes are not due to the sizes */
 #define SCATTER_LEAST 4u         /* points that tell how much a curve scatters */
 #define END_BINS 3u              /* what the ends of the line are corrected by; at most LINE_LEAST */
 
@@ -133,7 +134,9 @@ static double local_slope(struct bin (*b)[2], size_t count, size_t i)
 	size_t first = i ? i - 1 : 0, last = i + 1 < count ? i + 1 : i;
 	double across = b[last][0].log_n - b[first][0].log_n;
 
-	return across > 1e-6 ? (log(b[last][0].cost) - log(b[first][0].cost)) / across : 0;
+	double slope = across > 1e-6 ? (log(b[last][0].cost) - log(b[first][0].cost)) / across : 0;
+
+	return fmin(fmax(slope, 0), SLOPE_MOST);
 }
 
 static void make_line(struct line *l, const struct slope_curve *old, const struct slope_curve *now, enum slope_statistic of)
@@ -201,7 +204,7 @@ static double own_scatter(const struct slope_curve *curve, enum slope_statistic 
 {
 	double x = 0, y = 0, xx = 0, xy = 0, yy = 0, count = (double)curve->count;
 
-	if (curve->count < SCATTER_LEAST)
+	if (curve->count < 2)
 		return sqrt(UNKNOWN_VARIATION);
 	for (size_t i = 0; i < curve->count; i++) {
 		double at = log(fmax(curve->point[i].n, 0.5)), cost = log(fmax(curve->point[i].cost[of], LEAST_COST));
@@ -215,7 +218,10 @@ static double own_scatter(const struct slope_curve *curve, enum slope_statistic 
 	xx -= x * x / count;
 	xy -= x * y / count;
 	yy -= y * y / count;
-	return sqrt(fmax(yy - (xx > 0 ? xy * xy / xx : 0), 0) / (count - 2));
+	double slope = xx > 0 ? fmin(fmax(xy / xx, 0), SLOPE_MOST) : 0;
+	double scatter = sqrt(fmax(yy - 2 * slope * xy + slope * slope * xx, 0) / fmax(count - 2, 1));
+
+	return curve->count < SCATTER_LEAST ? fmax(scatter, sqrt(UNKNOWN_VARIATION)) : scatter;
 }
 
 /* One or two bins: there is nothing left over to learn the scatter from; what each curve scatters as a whole is used. */

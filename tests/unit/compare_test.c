@@ -313,6 +313,30 @@ static void functions_are_found_in_another_build(void **unused)
 	slope_profile_free(now);
 }
 
+/* Two static functions of one name, of which the first is gone: the other one is still itself. */
+static void a_twin_goes(void **unused)
+{
+	static const struct made any = { "twin", { 1, 1, 1, 0 }, 3, 1, 9, 1, 0 };
+	struct slope_profile *old = gate_profile(2), *now = gate_profile(1);
+	struct slope_pairing pairing;
+	uint64_t state = 1;
+
+	(void)unused;
+	gate_add(old, &any, &state);
+	gate_add(old, &any, &state);
+	gate_add(now, &any, &state);
+	rename_function(old, 1, "twin", "first.c", 30);
+	rename_function(old, 2, "twin", "second.c", 9);
+	rename_function(now, 1, "twin", "second.c", 9);
+	assert_true(slope_pairing_init(&pairing, old, now));
+	assert_int_equal(pairing.count, 2);
+	assert_int_equal(partner(&pairing, 1), SLOPE_PAIRING_NONE);
+	assert_int_equal(partner(&pairing, 2), 1);
+	slope_pairing_fini(&pairing);
+	slope_profile_free(old);
+	slope_profile_free(now);
+}
+
 static void discoveries_are_corrected(void **unused)
 {
 	double p[] = { 0.04, NAN, 0.001, 0.03, 0.5 }, none[] = { 0.02, 0.9, 0.8 };
@@ -361,6 +385,7 @@ int main(void)
 		cmocka_unit_test(the_same_profile_has_no_news),
 		cmocka_unit_test(units_cells_and_sizes_must_agree),
 		cmocka_unit_test(functions_are_found_in_another_build),
+		cmocka_unit_test(a_twin_goes),
 		cmocka_unit_test(discoveries_are_corrected),
 		cmocka_unit_test(memory_may_run_out),
 	};
