@@ -22,8 +22,8 @@
 
 /* ---- options ---- */
 
-static bool choose_unit(struct slope_compare_options *o, const struct slope_profile *old, const struct slope_profile *now,
-			const char *unit, char *error, size_t bytes)
+static bool choose_unit(struct slope_compare_options *o, const struct slope_profile *old,
+			const struct slope_profile *now, const char *unit, char *error, size_t bytes)
 {
 	for (uint32_t u = 0; u < old->units; u++) {
 		int there = slope_profile_unit(now, old->unit_name[u]);
@@ -37,13 +37,15 @@ static bool choose_unit(struct slope_compare_options *o, const struct slope_prof
 	if (unit)
 		snprintf(error, bytes, "--unit=%s: not both profiles have this cost unit", unit);
 	else
-		snprintf(error, bytes, "the profiles have different cost units, %s and %s; record both with the same --cost",
+		snprintf(error, bytes,
+			 "the profiles have different cost units, %s and %s; record both with the same --cost",
 			 old->unit_name[0], now->unit_name[0]);
 	return false;
 }
 
-bool slope_compare_defaults(struct slope_compare_options *o, const struct slope_profile *old, const struct slope_profile *now,
-			    const char *unit, uint32_t metric, char *error, size_t error_bytes)
+bool slope_compare_defaults(struct slope_compare_options *o, const struct slope_profile *old,
+			    const struct slope_profile *now, const char *unit, uint32_t metric, char *error,
+			    size_t error_bytes)
 {
 	uint32_t both = old->metrics & now->metrics;
 
@@ -52,11 +54,14 @@ bool slope_compare_defaults(struct slope_compare_options *o, const struct slope_
 	if (!choose_unit(o, old, now, unit, error, error_bytes))
 		return false;
 	if (old->cell_bytes != now->cell_bytes) {
-		snprintf(error, error_bytes, "the profiles count input in different cells, of %u and %u bytes; record both with the "
-			 "same --cell", (unsigned)old->cell_bytes, (unsigned)now->cell_bytes);
+		snprintf(error, error_bytes,
+			 "the profiles count input in different cells, of %u and %u bytes; record both with one --cell",
+			 (unsigned)old->cell_bytes, (unsigned)now->cell_bytes);
 		return false;
 	}
-	o->metric = metric != SLOPE_METRICS ? metric : both & 1u << SLOPE_METRIC_TRMS ? SLOPE_METRIC_TRMS : SLOPE_METRIC_RMS;
+	o->metric = both & 1u << SLOPE_METRIC_TRMS ? SLOPE_METRIC_TRMS : SLOPE_METRIC_RMS;
+	if (metric != SLOPE_METRICS)
+		o->metric = metric;
 	if (!(both & 1u << o->metric)) {
 		snprintf(error, error_bytes, "not both profiles have input sizes by %s; record both with --input=both",
 			 metric == SLOPE_METRICS ? "trms or by rms" : metric == SLOPE_METRIC_RMS ? "rms" : "trms");
@@ -164,7 +169,8 @@ static double p_of_growth(const struct slope_difference *d)
 		return NAN;
 	bool up = b->exponent > a->exponent;
 
-	return 2 * gsl_cdf_ugaussian_Q(fabs(b->exponent - a->exponent) / hypot(exponent_error(a, up), exponent_error(b, !up)));
+	return 2 * gsl_cdf_ugaussian_Q(fabs(b->exponent - a->exponent) /
+				       hypot(exponent_error(a, up), exponent_error(b, !up)));
 }
 
 static double log_apart(const struct slope_difference *d, double n)
@@ -220,7 +226,8 @@ static double exponent_change(const struct slope_growth *a, const struct slope_g
 	return b->exponent - a->exponent;
 }
 
-static int judge_growth(const struct slope_difference *d, const struct slope_compare_options *o, const struct bounds *most)
+static int judge_growth(const struct slope_difference *d, const struct slope_compare_options *o,
+			const struct bounds *most)
 {
 	const struct slope_growth *a = &d->old.growth, *b = &d->now.growth;
 
@@ -234,7 +241,8 @@ static int judge_growth(const struct slope_difference *d, const struct slope_com
 	return can_tilt(&d->ratio) && (d->ratio.tilt > 0) != (way > 0) ? 0 : way;
 }
 
-static int judge_cost(const struct slope_difference *d, const struct slope_compare_options *o, const struct bounds *most)
+static int judge_cost(const struct slope_difference *d, const struct slope_compare_options *o,
+		      const struct bounds *most)
 {
 	const struct slope_ratio *r = &d->ratio;
 	double least = log(o->least_factor);
@@ -250,7 +258,8 @@ static int judge_cost(const struct slope_difference *d, const struct slope_compa
 	return tilted && fabs(log(r->at_from)) >= least ? (r->at_from > 1 ? 1 : -1) : 0;
 }
 
-static bool judge_workload(const struct slope_difference *d, const struct slope_compare_options *o, const struct bounds *most)
+static bool judge_workload(const struct slope_difference *d, const struct slope_compare_options *o,
+			   const struct bounds *most)
 {
 	double before = (double)d->old.calls, after = (double)d->now.calls;
 	bool calls = fabs(after - before) >= o->least_workload * fmax(before, after);
@@ -381,8 +390,9 @@ static int by_impact(const void *left, const void *right)
 	return (a->old.function > b->old.function) - (a->old.function < b->old.function);
 }
 
-static bool compare_all(struct slope_comparison *c, const struct slope_pairing *pairing, const struct slope_profile *old,
-			const struct slope_profile *now, const struct slope_compare_options *o)
+static bool compare_all(struct slope_comparison *c, const struct slope_pairing *pairing,
+			const struct slope_profile *old, const struct slope_profile *now,
+			const struct slope_compare_options *o)
 {
 	struct slope_curve curve[2] = { slope_curve_none(), slope_curve_none() };
 	bool good = true;

@@ -46,12 +46,12 @@ struct slope_difference {
 	struct slope_ratio ratio;    /* only where both have it */
 	double p_growth, p_calls;    /* besides those in `ratio`; NaN: no test */
 	double cross;                /* the size where the fitted curves cross, near the measured ones; NaN: none */
-	double impact;               /* cost added (or saved) at ten times the sizes, as a share of the program's then */
+	double impact;               /* cost added or saved at ten times the sizes, as a share of the program's then */
 
 	bool matters;                /* cost enough to be news */
 	int growth, cost;            /* 1 worse, -1 better, 0 no news */
 	bool workload, appeared, gone;
-	bool unclear;                /* the old curve had a verdict, the new one has none and was not seen to keep pace */
+	bool unclear;                /* had a verdict, has none now, and was not seen to keep pace */
 };
 
 struct slope_comparison {
@@ -68,8 +68,9 @@ struct slope_comparison {
  * SLOPE_METRICS for the first that both have. False, with a sentence in
  * `error`, when they have no unit, input size or cell size in common.
  */
-bool slope_compare_defaults(struct slope_compare_options *o, const struct slope_profile *old, const struct slope_profile *now,
-			    const char *unit, uint32_t metric, char *error, size_t error_bytes);
+bool slope_compare_defaults(struct slope_compare_options *o, const struct slope_profile *old,
+			    const struct slope_profile *now, const char *unit, uint32_t metric, char *error,
+			    size_t error_bytes);
 
 /* False when memory runs out; `c` then holds nothing. */
 bool slope_comparison_init(struct slope_comparison *c, const struct slope_profile *old, const struct slope_profile *now,

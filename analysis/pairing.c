@@ -148,7 +148,8 @@ static size_t group(const struct entry *e, size_t count)
 }
 
 /* All functions of one name: in order where both builds have as many, else by their files, and the rest alone. */
-static void put_group(struct slope_pairing *pairing, const struct entry *old, size_t olds, const struct entry *now, size_t nows)
+static void put_group(struct slope_pairing *pairing, const struct entry *old, size_t olds, const struct entry *now,
+		      size_t nows)
 {
 	size_t i = 0, k = 0;
 
@@ -161,7 +162,8 @@ static void put_group(struct slope_pairing *pairing, const struct entry *old, si
 	}
 }
 
-static void walk(struct slope_pairing *pairing, const struct entry *old, size_t olds, const struct entry *now, size_t nows)
+static void walk(struct slope_pairing *pairing, const struct entry *old, size_t olds, const struct entry *now,
+		 size_t nows)
 {
 	while (olds || nows) {
 		int order = !olds ? 1 : !nows ? -1 : compare_keys(old, now);

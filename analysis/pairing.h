@@ -32,7 +32,8 @@ struct slope_pairing {
 };
 
 /* False when memory runs out; `pairing` then holds nothing. O(functions log functions). */
-bool slope_pairing_init(struct slope_pairing *pairing, const struct slope_profile *old, const struct slope_profile *now);
+bool slope_pairing_init(struct slope_pairing *pairing, const struct slope_profile *old,
+			const struct slope_profile *now);
 void slope_pairing_fini(struct slope_pairing *pairing);
 
 #endif

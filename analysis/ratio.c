@@ -125,7 +125,8 @@ static bool too_sparse(const struct slope_curve *old, const struct slope_curve *
 	double most = fmin(old->point[old->count - 1].n, now->point[now->count - 1].n);
 	size_t a = own_bins(old, per_octave, least, most), b = own_bins(now, per_octave, least, most);
 
-	return (double)common_bins(old, now, per_octave, SLOPE_COST_MEAN, NULL) < COMMON_ENOUGH * (double)(a < b ? a : b);
+	return (double)common_bins(old, now, per_octave, SLOPE_COST_MEAN, NULL) <
+	       COMMON_ENOUGH * (double)(a < b ? a : b);
 }
 
 /* Of the old curve around bin i, on log-log axes: sizes may differ a little within a bin. */
@@ -139,7 +140,8 @@ static double local_slope(struct bin (*b)[2], size_t count, size_t i)
 	return fmin(fmax(slope, 0), SLOPE_MOST);
 }
 
-static void make_line(struct line *l, const struct slope_curve *old, const struct slope_curve *now, enum slope_statistic of)
+static void make_line(struct line *l, const struct slope_curve *old, const struct slope_curve *now,
+		      enum slope_statistic of)
 {
 	struct bin b[SLOPE_RATIO_BINS][2];
 	unsigned per_octave = OCTAVE_BINS;
@@ -224,7 +226,7 @@ static double own_scatter(const struct slope_curve *curve, enum slope_statistic 
 	return curve->count < SCATTER_LEAST ? fmax(scatter, sqrt(UNKNOWN_VARIATION)) : scatter;
 }
 
-/* One or two bins: there is nothing left over to learn the scatter from; what each curve scatters as a whole is used. */
+/* One or two bins: nothing is left over to learn the scatter from; what each curve scatters as a whole is used. */
 static void only_level(struct slope_ratio *r, double mean, double w, double scatter)
 {
 	r->level = mean;

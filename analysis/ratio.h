@@ -20,12 +20,12 @@
 struct slope_ratio {
 	size_t bins;                 /* sizes (bins) that both have; 0: nothing below has a value but `distance` */
 	double from, to;             /* the least and the greatest of them */
-	double level, level_error;   /* logarithm of the cost ratio new / old, mean over the bins, and its standard error */
+	double level, level_error;   /* logarithm of the cost ratio new / old, mean over the bins; its standard error */
 	double tilt, tilt_error;     /* how it changes with log n; NaN below three bins */
 	double at_from, at_to;       /* the ratio at both ends: the line, corrected by the bins there */
 	double p_level, p_tilt;      /* that chance alone gives so much or more; NaN: no test */
-	double distance;             /* part of the calls that have other sizes: Kolmogorov-Smirnov, but that sizes nearly
-				      * alike count as one. NaN without calls */
+	double distance;             /* part of the calls that have other sizes, by Kolmogorov and Smirnov, but that
+				      * sizes nearly alike count as one. NaN without calls */
 	double p_sizes;
 };
 

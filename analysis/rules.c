@@ -70,8 +70,9 @@ static bool parse(struct slope_rule *rule, const char *text, char *error, size_t
 		return false;
 	}
 	if (!slope_order_parse(sign + bytes, &rule->bound)) {
-		snprintf(error, error_bytes, "'%s' has no class after '%.*s'; there are 1, log n, sqrt n, n, n log n, n^1.5, n^2, "
-			 "n^2 log n, n^3, 2^n", rule->text, (int)bytes, sign);
+		snprintf(error, error_bytes,
+			 "'%s' has no class after '%.*s'; there are 1, log n, sqrt n, n, n log n, n^1.5, n^2, n^3, 2^n",
+			 rule->text, (int)bytes, sign);
 		return false;
 	}
 	return true;
@@ -111,7 +112,8 @@ static bool add_line(struct slope_rules *rules, const char *from, size_t bytes, 
 	return good;
 }
 
-bool slope_rules_add_text(struct slope_rules *rules, const char *name, const char *text, char *error, size_t error_bytes)
+bool slope_rules_add_text(struct slope_rules *rules, const char *name, const char *text, char *error,
+			  size_t error_bytes)
 {
 	char why[SLOPE_CHECK_TEXT + 128];
 	size_t line = 1;
@@ -208,15 +210,16 @@ void slope_check_judge(struct slope_check *check, const struct slope_rule *rule)
 		slope_growth_advice(g, check->advice);
 	} else if (is_above(g, rule, slope)) {
 		check->outcome = SLOPE_OUTCOME_FAIL;
-		snprintf(check->why, sizeof(check->why), "grows like %s; %s %s", evidence, rule->strict ? "not below" : "above",
-			 bound);
+		snprintf(check->why, sizeof(check->why), "grows like %s; %s %s", evidence,
+			 rule->strict ? "not below" : "above", bound);
 	} else if (is_within(g, rule, slope)) {
 		check->outcome = SLOPE_OUTCOME_PASS;
 		snprintf(check->why, sizeof(check->why), "grows like %s", evidence);
 	} else {
 		check->outcome = SLOPE_OUTCOME_INCONCLUSIVE;
 		snprintf(check->why, sizeof(check->why), "%s may be within %s or above", evidence, bound);
-		snprintf(check->advice, sizeof(check->advice), "run inputs of 8 times these sizes, and merge the profiles");
+		snprintf(check->advice, sizeof(check->advice),
+			 "run inputs of 8 times these sizes, and merge the profiles");
 	}
 }
 
@@ -321,7 +324,8 @@ bool slope_checks_add_baseline(struct slope_checks *checks, const struct slope_c
 {
 	for (size_t i = 0; i < c->count; i++) {
 		const struct slope_difference *d = &c->entry[i];
-		bool known = d->old.function != SLOPE_PAIRING_NONE && d->old.growth.verdict != SLOPE_VERDICT_INCONCLUSIVE;
+		bool known = d->old.function != SLOPE_PAIRING_NONE &&
+			     d->old.growth.verdict != SLOPE_VERDICT_INCONCLUSIVE;
 
 		if (!d->matters || d->now.function == SLOPE_PAIRING_NONE)
 			continue;

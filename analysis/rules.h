@@ -38,7 +38,8 @@ bool slope_rules_add(struct slope_rules *rules, const char *text, char *error, s
  * line and after a blank (Rust has it in names). The sentence in `error` begins
  * with `name` and the line.
  */
-bool slope_rules_add_text(struct slope_rules *rules, const char *name, const char *text, char *error, size_t error_bytes);
+bool slope_rules_add_text(struct slope_rules *rules, const char *name, const char *text, char *error,
+			  size_t error_bytes);
 void slope_rules_fini(struct slope_rules *rules);
 
 /* X(id, word, word in JSON) */

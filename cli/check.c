@@ -29,19 +29,24 @@ struct settings {
 static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 {
 	const struct slope_option option[] = {
-		{ "rules", 'r', SLOPE_OPTION_LIST, &s->rules, "FILE", "rules from a file, one on each line; may be given again", 0, 0 },
-		{ "baseline", 'b', SLOPE_OPTION_TEXT, &s->baseline, "PROFILE", "no function may grow faster than in this one", 0, 0 },
+		{ "rules", 'r', SLOPE_OPTION_LIST, &s->rules, "FILE",
+		  "rules from a file, one on each line; may be given again", 0, 0 },
+		{ "baseline", 'b', SLOPE_OPTION_TEXT, &s->baseline, "PROFILE",
+		  "no function may grow faster than in this one", 0, 0 },
 		{ "json", 'j', SLOPE_OPTION_FLAG, &s->json, NULL, "print JSON (schema slope-check/1)", 0, 0 },
 		{ "junit", 0, SLOPE_OPTION_TEXT, &s->junit, "FILE", "write JUnit's XML as well, for CI systems", 0, 0 },
 		{ "quiet", 'q', SLOPE_OPTION_FLAG, &s->quiet, NULL, "leave out what passed", 0, 0 },
 		{ "inconclusive", 0, SLOPE_OPTION_CHOICE, &s->inconclusive, INCONCLUSIVE_CHOICES,
 		  "what too little evidence counts as; apart: exit status 3 (apart)", 0, 0 },
 		{ "allow-missing", 0, SLOPE_OPTION_FLAG, &s->allow_missing, NULL, "a rule may have no function", 0, 0 },
-		{ "of", 0, SLOPE_OPTION_CHOICE, &s->judging.of, SLOPE_OF_CHOICES, "which cost of a size counts (mean)", 0, 0 },
-		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->judging.unit, "NAME", "the cost unit (the first that was recorded)", 0, 0 },
+		{ "of", 0, SLOPE_OPTION_CHOICE, &s->judging.of, SLOPE_OF_CHOICES, "which cost of a size counts (mean)",
+		  0, 0 },
+		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->judging.unit, "NAME",
+		  "the cost unit (the first that was recorded)", 0, 0 },
 		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->judging.input, SLOPE_INPUT_CHOICES,
 		  "by which input size points count (trms where it was recorded)", 0, 0 },
-		{ "level", 0, SLOPE_OPTION_TEXT, &s->judging.level, "PERCENT", "baseline: false alarms among all (5)", 0, 0 },
+		{ "level", 0, SLOPE_OPTION_TEXT, &s->judging.level, "PERCENT", "baseline: false alarms among all (5)",
+		  0, 0 },
 		{ "min-exponent", 0, SLOPE_OPTION_TEXT, &s->judging.exponent, "X",
 		  "baseline: a smaller change of the exponent passes (0.1)", 0, 0 },
 		{ "share", 0, SLOPE_OPTION_TEXT, &s->judging.share, "PERCENT",
@@ -51,9 +56,11 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		{ 0 },
 	};
 	const struct slope_usage usage = {
-		.command = "slope check", .operands = "[options] ['FUNCTION <= CLASS' ...] [FILE]", .option = option,
-		.summary = "Holds the growth of functions (slope.data) against rules. Ends with 0: all pass, 1: some fail,\n"
-			   "2: wrong use or data, 3: not enough evidence.",
+		.command = "slope check",
+		.operands = "[options] ['FUNCTION <= CLASS' ...] [FILE]",
+		.option = option,
+		.summary = "Holds the growth of functions (slope.data) against rules.\n"
+			   "Ends with 0: all pass, 1: some fail, 2: wrong use or data, 3: not enough evidence.",
 	};
 
 	return slope_options_parse(&usage, argc, argv);
@@ -90,7 +97,8 @@ static bool take_operand(struct slope_rules *rules, const char **path, const cha
 
 	if (!strchr(word, '<') && !strstr(word, "\xe2\x89\xa4") && access(word, F_OK) == 0) {
 		if (*path) {
-			slope_say("one profile at a time, and here are %s and %s; 'slope merge' makes one of several", *path, word);
+			slope_say("one profile at a time, and here are %s and %s; 'slope merge' makes one of several",
+				  *path, word);
 			return false;
 		}
 		*path = word;
@@ -115,7 +123,7 @@ static bool take_rules(const struct settings *s, struct slope_rules *rules, cons
 	if (s->rules.count)
 		slope_say("%s has no rule in it", s->rules.text[0]);
 	else
-		slope_say("what is to be checked? Give rules ('FUNCTION <= n log n'), --rules=FILE or --baseline=PROFILE");
+		slope_say("what is to be checked? Give 'FUNCTION <= n log n', --rules=FILE or --baseline=PROFILE");
 	return false;
 }
 
@@ -148,8 +156,8 @@ static void say_missing(const struct slope_checks *c)
 {
 	for (size_t i = 0; i < c->count; i++)
 		if (c->check[i].outcome == SLOPE_OUTCOME_MISSING)
-			slope_say("'%s' fits no function of the profile; 'slope report --filter' looks for names, --allow-missing "
-				  "lets it pass", c->check[i].rule->text);
+			slope_say("'%s' fits no function of the profile; 'slope report --filter' looks for names, "
+				  "--allow-missing lets it pass", c->check[i].rule->text);
 }
 
 static int print(struct slope_check_view *v, const struct settings *s)
@@ -172,7 +180,8 @@ static int print(struct slope_check_view *v, const struct settings *s)
 	if (!s->allow_missing)
 		say_missing(v->checks);
 	if (!v->checks->count && s->baseline)
-		slope_say("no function has a growth in %s that could be compared; record larger and more different inputs", s->baseline);
+		slope_say("no function has a growth in %s that could be compared; record more and larger inputs",
+			  s->baseline);
 	return good ? status : SLOPE_EXIT_WRONG;
 }
 
@@ -185,7 +194,8 @@ static bool add_baseline(struct slope_checks *checks, const struct slope_profile
 	struct slope_comparison c;
 	bool good = false;
 
-	if (old && slope_judging_usable(old, s->baseline, SLOPE_METRICS) && slope_judging_options(&s->judging, &o, old, profile)) {
+	if (old && slope_judging_usable(old, s->baseline, SLOPE_METRICS) &&
+	    slope_judging_options(&s->judging, &o, old, profile)) {
 		good = slope_comparison_init(&c, old, profile, &o);
 		if (good) {
 			good = slope_checks_add_baseline(checks, &c);
@@ -198,14 +208,18 @@ static bool add_baseline(struct slope_checks *checks, const struct slope_profile
 	return good;
 }
 
-static int check(const struct settings *s, const struct slope_rules *rules, const struct slope_profile *profile, const char *path)
+static int check(const struct settings *s, const struct slope_rules *rules, const struct slope_profile *profile,
+		 const char *path)
 {
 	struct slope_rules_options o = { .of = (enum slope_statistic)s->judging.of };
 	struct slope_checks checks = { 0 };
-	struct slope_check_view v = { .profile = profile, .path = path, .baseline = s->baseline, .options = &o, .checks = &checks };
+	struct slope_check_view v = {
+		.profile = profile, .path = path, .baseline = s->baseline, .options = &o, .checks = &checks
+	};
 	int result = SLOPE_EXIT_WRONG;
 
-	if (slope_judging_choose(&s->judging, profile, &o.unit, &o.metric) && slope_judging_usable(profile, path, o.metric)) {
+	if (slope_judging_choose(&s->judging, profile, &o.unit, &o.metric) &&
+	    slope_judging_usable(profile, path, o.metric)) {
 		if (!slope_checks_add_rules(&checks, rules, profile, &o))
 			slope_say("out of memory");
 		else if (!s->baseline || add_baseline(&checks, profile, s))

@@ -23,14 +23,19 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		{ "json", 'j', SLOPE_OPTION_FLAG, &s->json, NULL, "print JSON (schema slope-diff/1)", 0, 0 },
 		{ "gate", 'g', SLOPE_OPTION_FLAG, &s->gate, NULL,
 		  "exit with 1 if a function grows faster or costs more, 3 if that is unclear", 0, 0 },
-		{ "top", 'n', SLOPE_OPTION_NUMBER, &s->top, "N", "at most N functions of each kind; 0: all (10)", 0, UINT32_MAX },
+		{ "top", 'n', SLOPE_OPTION_NUMBER, &s->top, "N", "at most N functions of each kind; 0: all (10)", 0,
+		  UINT32_MAX },
 		{ "points", 'p', SLOPE_OPTION_FLAG, &s->points, NULL, "every point of the curves that changed", 0, 0 },
-		{ "of", 0, SLOPE_OPTION_CHOICE, &s->judging.of, SLOPE_OF_CHOICES, "which cost of a size counts (mean)", 0, 0 },
-		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->judging.unit, "NAME", "the cost unit (the first that both have)", 0, 0 },
+		{ "of", 0, SLOPE_OPTION_CHOICE, &s->judging.of, SLOPE_OF_CHOICES, "which cost of a size counts (mean)",
+		  0, 0 },
+		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->judging.unit, "NAME", "the cost unit (the first that both have)",
+		  0, 0 },
 		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->judging.input, SLOPE_INPUT_CHOICES,
 		  "by which input size points count (trms where both have it)", 0, 0 },
-		{ "level", 0, SLOPE_OPTION_TEXT, &s->judging.level, "PERCENT", "false alarms among all news (5)", 0, 0 },
-		{ "min-cost", 0, SLOPE_OPTION_TEXT, &s->judging.cost, "PERCENT", "a smaller change of the cost is no news (5)", 0, 0 },
+		{ "level", 0, SLOPE_OPTION_TEXT, &s->judging.level, "PERCENT", "false alarms among all news (5)", 0,
+		  0 },
+		{ "min-cost", 0, SLOPE_OPTION_TEXT, &s->judging.cost, "PERCENT",
+		  "a smaller change of the cost is no news (5)", 0, 0 },
 		{ "min-exponent", 0, SLOPE_OPTION_TEXT, &s->judging.exponent, "X",
 		  "a smaller change of the exponent is no news (0.1)", 0, 0 },
 		{ "min-workload", 0, SLOPE_OPTION_TEXT, &s->judging.workload, "PERCENT",
@@ -42,8 +47,11 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		{ 0 },
 	};
 	const struct slope_usage usage = {
-		.command = "slope diff", .operands = "[options] [OLD [NEW]]", .option = option,
-		.summary = "Says which functions grow, cost or are used otherwise than before (slope.data.old, slope.data).",
+		.command = "slope diff",
+		.operands = "[options] [OLD [NEW]]",
+		.option = option,
+		.summary = "Says which functions grow, cost or are called otherwise than before.\n"
+			   "Without files: slope.data.old and slope.data.",
 	};
 
 	return slope_options_parse(&usage, argc, argv);

@@ -26,8 +26,8 @@ static bool take(const char *option, const char *text, double most, bool percent
 	return true;
 }
 
-bool slope_judging_options(const struct slope_judging *given, struct slope_compare_options *o, const struct slope_profile *old,
-			   const struct slope_profile *now)
+bool slope_judging_options(const struct slope_judging *given, struct slope_compare_options *o,
+			   const struct slope_profile *old, const struct slope_profile *now)
 {
 	char error[256];
 	double factor;
@@ -48,7 +48,8 @@ bool slope_judging_options(const struct slope_judging *given, struct slope_compa
 	return true;
 }
 
-bool slope_judging_choose(const struct slope_judging *given, const struct slope_profile *p, uint32_t *unit, uint32_t *metric)
+bool slope_judging_choose(const struct slope_judging *given, const struct slope_profile *p, uint32_t *unit,
+			  uint32_t *metric)
 {
 	int position = given->unit ? slope_profile_unit(p, given->unit) : 0;
 

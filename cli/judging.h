@@ -29,11 +29,12 @@ struct slope_judging {
  * Options of a comparison: what the profiles have in common, and the user's
  * thresholds. False after one line was said.
  */
-bool slope_judging_options(const struct slope_judging *given, struct slope_compare_options *o, const struct slope_profile *old,
-			   const struct slope_profile *now);
+bool slope_judging_options(const struct slope_judging *given, struct slope_compare_options *o,
+			   const struct slope_profile *old, const struct slope_profile *now);
 
 /* The unit and the metric in one profile alone. False after one line was said. */
-bool slope_judging_choose(const struct slope_judging *given, const struct slope_profile *p, uint32_t *unit, uint32_t *metric);
+bool slope_judging_choose(const struct slope_judging *given, const struct slope_profile *p, uint32_t *unit,
+			  uint32_t *metric);
 
 /* Has it points of this metric (SLOPE_METRICS: of any)? False after one line was said. */
 bool slope_judging_has_points(const struct slope_profile *p, const char *path, uint32_t metric);

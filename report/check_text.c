@@ -14,8 +14,9 @@
 
 static enum slope_table_style style_of(enum slope_outcome outcome)
 {
-	return outcome == SLOPE_OUTCOME_PASS ? SLOPE_STYLE_BOLD : outcome == SLOPE_OUTCOME_INCONCLUSIVE ? SLOPE_STYLE_WARM :
-	       SLOPE_STYLE_HOT;
+	if (outcome == SLOPE_OUTCOME_PASS)
+		return SLOPE_STYLE_BOLD;
+	return outcome == SLOPE_OUTCOME_INCONCLUSIVE ? SLOPE_STYLE_WARM : SLOPE_STYLE_HOT;
 }
 
 /* The outcome and the rule, made harmless. */
@@ -26,8 +27,9 @@ static bool put_rule(const struct slope_check_view *v, const struct slope_check 
 
 	if (!text)
 		return false;
-	fprintf(out, "%s%-*s%s  %s%s: ", slope_style_on(style, v->color), WORD_COLUMNS, slope_outcome_word(check->outcome),
-		slope_style_off(style, v->color), check->rule ? "" : "no worse than ", text);
+	fprintf(out, "%s%-*s%s  %s%s: ", slope_style_on(style, v->color), WORD_COLUMNS,
+		slope_outcome_word(check->outcome), slope_style_off(style, v->color),
+		check->rule ? "" : "no worse than ", text);
 	free(text);
 	return true;
 }
@@ -85,8 +87,8 @@ bool slope_check_text(const struct slope_check_view *v, FILE *out)
 		good = put_group(v, &c->check[i], next - i, out);
 	}
 	if (v->baseline && c->unjudged)
-		fprintf(out, "%zu function%s not judged: no growth is known in %s.\n", c->unjudged, c->unjudged == 1 ? "" : "s",
-			v->baseline);
+		fprintf(out, "%zu function%s not judged: no growth is known in %s.\n", c->unjudged,
+			c->unjudged == 1 ? "" : "s", v->baseline);
 	fprintf(out, "%zu passed, %zu failed, %zu inconclusive", c->of[SLOPE_OUTCOME_PASS], c->of[SLOPE_OUTCOME_FAIL],
 		c->of[SLOPE_OUTCOME_INCONCLUSIVE]);
 	if (c->of[SLOPE_OUTCOME_MISSING])

@@ -24,7 +24,7 @@ struct slope_diff_view {
 	const struct slope_comparison *comparison;
 	const char *result;          /* what a gate says: "pass", "fail", "inconclusive"; NULL: nobody asked */
 	size_t top;                  /* text: functions of each kind of news; 0: all */
-	bool points;                 /* text: every point of the functions whose curves changed, not some sizes of them */
+	bool points;                 /* text: every point of the curves that changed, not some sizes of them */
 	bool color;
 };
 

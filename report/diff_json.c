@@ -11,7 +11,8 @@
 #include "report/functions.h"
 #include "report/growth_json.h"
 
-static void put_profile(struct slope_json *j, const char *key, const struct slope_profile *p, const char *path, uint64_t cost)
+static void put_profile(struct slope_json *j, const char *key, const struct slope_profile *p, const char *path,
+			uint64_t cost)
 {
 	slope_json_object(j, key, false);
 	slope_json_string(j, "file", path);

@@ -86,12 +86,14 @@ bool slope_diff_put_function(const struct slope_profile *p, uint32_t function, e
 	return good;
 }
 
-static bool put_name(const struct slope_diff_view *v, const struct slope_difference *d, enum slope_table_style style, FILE *out)
+static bool put_name(const struct slope_diff_view *v, const struct slope_difference *d, enum slope_table_style style,
+		     FILE *out)
 {
 	bool there = d->now.function != SLOPE_PAIRING_NONE;
 
 	fputs("  ", out);
-	if (!slope_diff_put_function(there ? v->now : v->old, there ? d->now.function : d->old.function, style, v->color, out))
+	if (!slope_diff_put_function(there ? v->now : v->old, there ? d->now.function : d->old.function, style,
+				     v->color, out))
 		return false;
 	fputs(": ", out);
 	return true;
@@ -109,8 +111,8 @@ static void put_ratio(const struct slope_difference *d, bool tilted, FILE *out)
 			times(r->at_to, b), r->to);
 	else if (r->bins > 1)
 		fprintf(out, "%s times the cost (%s .. %s) for n = %.0f .. %.0f", times(exp(r->level), a),
-			times(exp(r->level - 1.96 * r->level_error), b), times(exp(r->level + 1.96 * r->level_error), c),
-			r->from, r->to);
+			times(exp(r->level - 1.96 * r->level_error), b),
+			times(exp(r->level + 1.96 * r->level_error), c), r->from, r->to);
 	else
 		fprintf(out, "%s times the cost for n = %.0f", times(exp(r->level), a), r->from);
 }
@@ -183,7 +185,8 @@ static void put_sentence(const struct slope_diff_view *v, const struct slope_dif
 		fputs(between, out);
 		put_workload(d, v->options, out);
 	}
-	bool known = d->old.growth.verdict != SLOPE_VERDICT_INCONCLUSIVE && d->now.growth.verdict != SLOPE_VERDICT_INCONCLUSIVE;
+	bool known = d->old.growth.verdict != SLOPE_VERDICT_INCONCLUSIVE &&
+		     d->now.growth.verdict != SLOPE_VERDICT_INCONCLUSIVE;
 
 	if ((d->growth || d->cost) && known && fabs(d->impact) >= IMPACT_TOLD)
 		fprintf(out, "; %+.0f%% of the program's cost at 10 times the sizes", d->impact * 100);
@@ -259,7 +262,8 @@ static void add_points(struct slope_table *t, struct slope_curve *const curve[2]
 			most = fmax(most, curve[s]->point[curve[s]->count - 1].n);
 		}
 	for (int i = 1; !all && i <= ROWS; i++)
-		add_up_to(t, curve, at, i == ROWS ? most : (least + 1) * pow((most + 1) / (least + 1), (double)i / ROWS) - 1, of);
+		add_up_to(t, curve, at,
+			  i == ROWS ? most : (least + 1) * pow((most + 1) / (least + 1), (double)i / ROWS) - 1, of);
 	while (at[0] < curve[0]->count || at[1] < curve[1]->count) {
 		double edge = INFINITY;
 
@@ -338,7 +342,8 @@ static bool put_side(const char *label, const struct slope_diff_view *v, bool no
 		return false;
 	fprintf(out, "%s%s%s  %s: %s %s in all", slope_style_on(SLOPE_STYLE_BOLD, v->color), label,
 		slope_style_off(SLOPE_STYLE_BOLD, v->color), path,
-		slope_table_number(now ? c->now_program : c->old_program, cost), v->now->unit_name[v->options->now_unit]);
+		slope_table_number(now ? c->now_program : c->old_program, cost),
+		v->now->unit_name[v->options->now_unit]);
 	if (now && c->old_program && c->now_program)
 		fprintf(out, ", %s times the old cost", times((double)c->now_program / (double)c->old_program, text));
 	fputc('\n', out);
@@ -349,7 +354,8 @@ static bool put_side(const char *label, const struct slope_diff_view *v, bool no
 static void put_unclear(const struct slope_comparison *c, FILE *out)
 {
 	if (c->unclear)
-		fprintf(out, "%zu function%s had a growth in the old profile and %s none in the new one (too few or other sizes).\n",
+		fprintf(out,
+			"%zu function%s had a growth in the old profile and %s none in the new one.\n",
 			c->unclear, c->unclear == 1 ? "" : "s", c->unclear == 1 ? "has" : "have");
 	if (c->nameless)
 		fprintf(out, "%zu function%s without symbols cannot be recognized in the other build.\n", c->nameless,
@@ -368,7 +374,8 @@ bool slope_diff_text(const struct slope_diff_view *v, FILE *out)
 		fprintf(out, "\nNothing changed.\n");
 	for (int h = 0; good && h < HEADINGS; h++)
 		good = put_section(v, (enum heading)h, out);
-	fprintf(out, "\n%zu function%s, %zu with sizes enough to compare their growth; below %g%% of the cost is no news.\n",
+	fprintf(out,
+		"\n%zu function%s, %zu with sizes enough to compare their growth; below %g%% of the cost is no news.\n",
 		c->count, c->count == 1 ? "" : "s", c->compared, v->options->share * 100);
 	put_unclear(c, out);
 	if (v->result)

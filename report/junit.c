@@ -113,7 +113,8 @@ bool slope_check_junit(const struct slope_check_view *v, FILE *out)
 		errors += tag && !strcmp(tag, "error");
 	}
 	fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"slope check\"");
-	fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", c->count, failures, errors, skipped);
+	fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", c->count, failures, errors,
+		skipped);
 	for (size_t i = 0; i < c->count; i++)
 		put_case(v, &c->check[i], out);
 	fprintf(out, "  </testsuite>\n</testsuites>\n");

@@ -47,8 +47,10 @@ static struct slope_profile *crowd(uint64_t *state, unsigned round)
 		char name[16];
 
 		snprintf(name, sizeof(name), "f%u", i);
-		gate_add(p, &(struct made){ name, laws[k % LAWS], sizes[k / 2 % 5], 4, 40 * pow(10, k % 3), calls[k % 3],
-					    noise[k * 7 % 5] }, state);
+		gate_add(p,
+			 &(struct made){ name, laws[k % LAWS], sizes[k / 2 % 5], 4, 40 * pow(10, k % 3), calls[k % 3],
+					 noise[k * 7 % 5] },
+			 state);
 	}
 	return p;
 }
@@ -71,8 +73,10 @@ static void same_law_is_no_news(void **unused)
 		slope_profile_free(old);
 		slope_profile_free(now);
 	}
-	print_message("same law: %zu functions in %u pairs of profiles; %zu said to grow otherwise, %zu to cost otherwise; "
-		      "%zu pairs with a false alarm\n", functions, ROUNDS, growth, cost, rounds);
+	print_message(
+		"same law: %zu functions in %u pairs of profiles; %zu said to grow otherwise, %zu to cost otherwise; "
+		"%zu pairs with a false alarm\n",
+		functions, ROUNDS, growth, cost, rounds);
 	assert_true(growth <= 3);
 	assert_true(rounds <= 25);   /* one in ten: 5 % for each of two kinds of news */
 }
@@ -141,7 +145,8 @@ static void other_cost_is_found(void **unused)
 			cheaper += down.cost == -1;
 			growth += up.growth || down.growth;
 		}
-	print_message("1.3 times the cost: %zu of %zu found, back %zu; %zu said to grow otherwise\n", dearer, all, cheaper, growth);
+	print_message("1.3 times the cost: %zu of %zu found, back %zu; %zu said to grow otherwise\n", dearer, all,
+		      cheaper, growth);
 	assert_true(dearer * 100 >= all * 90);
 	assert_true(cheaper * 100 >= all * 90);
 	assert_true(growth <= 2);
@@ -165,7 +170,8 @@ static void little_is_no_news(void **unused)
 static void a_smaller_constant_is_no_growth(void **unused)
 {
 	uint64_t state = 9;
-	struct slope_difference d = changed((struct law){ 1000, 3, 1, 0 }, (struct law){ 10, 3, 1, 0 }, 0.01, 40, &state);
+	struct slope_difference d =
+		changed((struct law){ 1000, 3, 1, 0 }, (struct law){ 10, 3, 1, 0 }, 0.01, 40, &state);
 
 	(void)unused;
 	assert_int_equal(d.growth, 0);

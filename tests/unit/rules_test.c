@@ -21,7 +21,10 @@ static void rules_are_read(void **unused)
 		{ "  str_*<=n log n ", "str_*", { 1, 1, 0 }, false },
 		{ "f < n^2", "f", { 2, 0, 0 }, true },
 		{ "f \xe2\x89\xa4 O(n^1.5)", "f", { 1.5, 0, 0 }, false },
-		{ "std::vector<int>::push_back(int const&) <= 1", "std::vector<int>::push_back(int const&)", { 0, 0, 0 }, false },
+		{ "std::vector<int>::push_back(int const&) <= 1",
+		  "std::vector<int>::push_back(int const&)",
+		  { 0, 0, 0 },
+		  false },
 		{ "operator<= <= log n", "operator<=", { 0, 1, 0 }, false },
 		{ "operator< < quadratic", "operator<", { 2, 0, 0 }, true },
 		{ "f <= 2^n", "f", { 0, 0, 2 }, false },
@@ -45,8 +48,9 @@ static void wrong_rules_are_refused(void **unused)
 	static const struct {
 		const char *text, *says;
 	} bad[] = {
-		{ "f", "'f' has no '<='" }, { "", "has no '<='" }, { "f >= n", "has no '<='" },
-		{ "<= n", "names no function" }, { "f <=", "no class after '<='" }, { "f <= fast", "no class after '<='" },
+		{ "f", "'f' has no '<='" },          { "", "has no '<='" },
+		{ "f >= n", "has no '<='" },         { "<= n", "names no function" },
+		{ "f <=", "no class after '<='" },   { "f <= fast", "no class after '<='" },
 		{ "f < m^2", "no class after '<'" }, { "f <= n <= n^2 x", "no class" },
 	};
 	struct slope_rules rules = { 0 };
@@ -68,7 +72,8 @@ static void a_file_of_rules_is_read(void **unused)
 	char error[256];
 
 	(void)unused;
-	assert_true(slope_rules_add_text(&rules, "r", "# all of them\n\n f <= n  # why\r\n{closure#0} <= n^2", error, sizeof(error)));
+	assert_true(slope_rules_add_text(&rules, "r", "# all of them\n\n f <= n  # why\r\n{closure#0} <= n^2", error,
+					 sizeof(error)));
 	assert_int_equal(rules.count, 2);
 	assert_string_equal(rules.rule[0].text, "f <= n");
 	assert_string_equal(rules.rule[1].function, "{closure#0}");
@@ -79,7 +84,8 @@ static void a_file_of_rules_is_read(void **unused)
 
 static void patterns_mean_functions(void **unused)
 {
-	struct slope_profile_function f = { .name = "std::map<int, char*>::find(int const&) const", .raw_name = "_ZNK3map4findE" };
+	struct slope_profile_function f = { .name = "std::map<int, char*>::find(int const&) const",
+					    .raw_name = "_ZNK3map4findE" };
 	struct slope_profile_function call = { .name = "job::operator()(int)", .raw_name = "_ZN3jobclEi" };
 	struct slope_profile_function hidden = { .name = "(anonymous namespace)::walk", .raw_name = "walk" };
 
@@ -96,7 +102,8 @@ static void patterns_mean_functions(void **unused)
 }
 
 /* The outcome of one rule on one function. */
-static enum slope_outcome outcome(struct law law, const char *bound, unsigned sizes, double to, double noise, uint64_t *state)
+static enum slope_outcome outcome(struct law law, const char *bound, unsigned sizes, double to, double noise,
+				  uint64_t *state)
 {
 	struct slope_profile *p = gate_profile(1);
 	struct slope_rules rules = { 0 };
@@ -125,8 +132,9 @@ static void a_law_passes_its_own_class(void **unused)
 		struct law law;
 		const char *bound;
 	} own[] = {
-		{ { 200, 0, 0, 0 }, "1" }, { { 20, 3, 1, 0 }, "n" }, { { 500, 4, 1, 0 }, "n" }, { { 10, 2, 1, 1 }, "n log n" },
-		{ { 10, 2, 1, 1 }, "n^1.2" }, { { 30, 1, 2, 0 }, "n^2" }, { { 40, 12, 0.5, 0 }, "sqrt n" }, { { 5, 90, 0, 1 }, "log n" },
+		{ { 200, 0, 0, 0 }, "1" },        { { 20, 3, 1, 0 }, "n" },     { { 500, 4, 1, 0 }, "n" },
+		{ { 10, 2, 1, 1 }, "n log n" },   { { 10, 2, 1, 1 }, "n^1.2" }, { { 30, 1, 2, 0 }, "n^2" },
+		{ { 40, 12, 0.5, 0 }, "sqrt n" }, { { 5, 90, 0, 1 }, "log n" },
 	};
 	static const double noise[] = { 0, 0.005, 0.02, 0.1, 0.3 };
 	static const unsigned sizes[] = { 8, 20, 60 };
@@ -136,7 +144,8 @@ static void a_law_passes_its_own_class(void **unused)
 	(void)unused;
 	for (unsigned round = 0; round < 75; round++)
 		for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++, all++)
-			count[outcome(own[i].law, own[i].bound, sizes[round % 3], round % 2 ? 300 : 3000, noise[round % 5], &state)]++;
+			count[outcome(own[i].law, own[i].bound, sizes[round % 3], round % 2 ? 300 : 3000,
+				      noise[round % 5], &state)]++;
 	print_message("own class: %zu curves, %zu pass, %zu inconclusive, %zu fail\n", all, count[SLOPE_OUTCOME_PASS],
 		      count[SLOPE_OUTCOME_INCONCLUSIVE], count[SLOPE_OUTCOME_FAIL]);
 	assert_true(count[SLOPE_OUTCOME_FAIL] * 100 <= all);
@@ -149,8 +158,9 @@ static void a_steeper_law_fails(void **unused)
 		struct law law;
 		const char *bound;
 	} steep[] = {
-		{ { 20, 3, 1, 0 }, "1" }, { { 20, 3, 1, 0 }, "sqrt n" }, { { 20, 1, 2, 0 }, "n" }, { { 20, 1, 2, 0 }, "n log n" },
-		{ { 30, 0.2, 2, 0 }, "n^1.5" }, { { 30, 1, 3, 0 }, "n^2" }, { { 10, 1, 1.5, 0 }, "n" },
+		{ { 20, 3, 1, 0 }, "1" },       { { 20, 3, 1, 0 }, "sqrt n" },  { { 20, 1, 2, 0 }, "n" },
+		{ { 20, 1, 2, 0 }, "n log n" }, { { 30, 0.2, 2, 0 }, "n^1.5" }, { { 30, 1, 3, 0 }, "n^2" },
+		{ { 10, 1, 1.5, 0 }, "n" },
 	};
 	static const double noise[] = { 0, 0.02, 0.1 };
 	size_t fail = 0, pass = 0, all = 0;
@@ -159,7 +169,8 @@ static void a_steeper_law_fails(void **unused)
 	(void)unused;
 	for (unsigned round = 0; round < 30; round++)
 		for (size_t i = 0; i < sizeof(steep) / sizeof(*steep); i++, all++) {
-			enum slope_outcome found = outcome(steep[i].law, steep[i].bound, 30, 1000, noise[round % 3], &state);
+			enum slope_outcome found =
+				outcome(steep[i].law, steep[i].bound, 30, 1000, noise[round % 3], &state);
 
 			fail += found == SLOPE_OUTCOME_FAIL;
 			pass += found == SLOPE_OUTCOME_PASS;
@@ -185,8 +196,15 @@ static void less_than_excludes_the_bound(void **unused)
 	struct slope_rule rule = { .bound = { 1, 0, 0 }, .strict = true };
 
 	(void)unused;
-	check.growth = (struct slope_growth){ .verdict = SLOPE_VERDICT_LINEAR, .fitted = true, .least = { 1, 0, 0 },
-					      .most = { 1, 0, 0 }, .exponent = 1, .low = 0.98, .high = 1.01, .from = 4, .to = 400 };
+	check.growth = (struct slope_growth){ .verdict = SLOPE_VERDICT_LINEAR,
+					      .fitted = true,
+					      .least = { 1, 0, 0 },
+					      .most = { 1, 0, 0 },
+					      .exponent = 1,
+					      .low = 0.98,
+					      .high = 1.01,
+					      .from = 4,
+					      .to = 400 };
 	slope_check_judge(&check, &rule);
 	assert_int_equal(check.outcome, SLOPE_OUTCOME_FAIL);
 	rule.strict = false;
