@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * `slope check` for people: a line for everything that did not pass, with the
- * reason; what passed takes one line for each rule.
+ * `slope check` for people: a line for everything that failed, with the reason;
+ * what passed takes one line for each rule, and so does what is inconclusive
+ * for one reason, where it is much.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,6 +12,14 @@
 #include "report/diff.h"
 
 #define WORD_COLUMNS 12          /* INCONCLUSIVE */
+#define UNCLEAR_MOST 5           /* of one rule, for one reason, that are listed one by one */
+
+enum {
+	REASONS = 0
+#define X(id, text) +1
+	SLOPE_REASON_LIST(X)
+#undef X
+};
 
 static enum slope_table_style style_of(enum slope_outcome outcome)
 {
@@ -51,29 +60,62 @@ static bool put_check(const struct slope_check_view *v, const struct slope_check
 	return true;
 }
 
-/* All checks of one rule, `count` from `check` on. Many that passed become one line. */
+/* Which of a rule's checks are meant: an outcome, and for the inconclusive ones a reason. */
+static bool is_meant(const struct slope_check *check, enum slope_outcome outcome, unsigned reason)
+{
+	return check->outcome == outcome && (outcome != SLOPE_OUTCOME_INCONCLUSIVE || check->growth.reason == reason);
+}
+
+static bool put_many(const struct slope_check_view *v, const struct slope_check *first, size_t count, FILE *out)
+{
+	bool unclear = first->outcome == SLOPE_OUTCOME_INCONCLUSIVE;
+
+	if (!put_rule(v, first, out))
+		return false;
+	fprintf(out, "%zu functions", count);
+	if (unclear && first->growth.reason)
+		fprintf(out, ", %s", slope_reason_text(first->growth.reason));
+	else if (unclear)
+		fputs(", may be within or above", out);
+	if (unclear) {
+		fputs("; one is ", out);
+		if (!slope_diff_put_function(v->profile, first->function, SLOPE_STYLE_PLAIN, v->color, out))
+			return false;
+	}
+	fputc('\n', out);
+	return true;
+}
+
+/* Those of `count` checks that are meant: each on a line, or all on one when there are more than `most`. */
+static bool put_alike(const struct slope_check_view *v, const struct slope_check *check, size_t count,
+		      enum slope_outcome outcome, unsigned reason, size_t most, FILE *out)
+{
+	bool alone = count == 1 && check->rule && !strpbrk(check->rule->function, "*?["), good = true;
+	const struct slope_check *first = NULL;
+	size_t alike = 0;
+
+	for (size_t i = count; i-- > 0;)
+		if (is_meant(&check[i], outcome, reason)) {
+			first = &check[i];
+			alike++;
+		}
+	if (alike > most)
+		return put_many(v, first, alike, out);
+	for (size_t i = 0; good && i < count; i++)
+		if (is_meant(&check[i], outcome, reason))
+			good = put_check(v, &check[i], alone, out);
+	return good;
+}
+
+/* All checks of one rule, `count` from `check` on. */
 static bool put_group(const struct slope_check_view *v, const struct slope_check *check, size_t count, FILE *out)
 {
-	const struct slope_check *passed = NULL;
-	size_t passes = 0;
-	bool alone = count == 1 && check->rule && !strpbrk(check->rule->function, "*?["), good = true;
+	bool good = put_alike(v, check, count, SLOPE_OUTCOME_MISSING, 0, SIZE_MAX, out) &&
+		    put_alike(v, check, count, SLOPE_OUTCOME_FAIL, 0, SIZE_MAX, out);
 
-	for (size_t i = 0; good && i < count; i++) {
-		if (check[i].outcome == SLOPE_OUTCOME_PASS) {
-			passed = &check[i];
-			passes++;
-		} else {
-			good = put_check(v, &check[i], alone, out);
-		}
-	}
-	if (!good || !passes || v->quiet)
-		return good;
-	if (passes == 1)
-		return put_check(v, passed, alone, out);
-	if (!put_rule(v, passed, out))
-		return false;
-	fprintf(out, "%zu functions\n", passes);
-	return true;
+	for (unsigned reason = 0; good && reason < REASONS; reason++)
+		good = put_alike(v, check, count, SLOPE_OUTCOME_INCONCLUSIVE, reason, UNCLEAR_MOST, out);
+	return good && (v->quiet || put_alike(v, check, count, SLOPE_OUTCOME_PASS, 0, 1, out));
 }
 
 bool slope_check_text(const struct slope_check_view *v, FILE *out)

@@ -223,8 +223,8 @@ static void less_than_excludes_the_bound(void **unused)
 
 static void globs_mean_many_and_names_may_be_missing(void **unused)
 {
-	static const char *const name[] = { "str_lower", "str_upper", "hash" };
-	struct slope_profile *p = gate_profile(3);
+	static const char *const name[] = { "str_lower", "str_upper", "hash", "hash" };
+	struct slope_profile *p = gate_profile(4);
 	struct slope_rules rules = { 0 };
 	struct slope_checks checks = { 0 };
 	struct slope_rules_options o = { .metric = SLOPE_METRIC_TRMS };
@@ -232,15 +232,17 @@ static void globs_mean_many_and_names_may_be_missing(void **unused)
 	char error[256];
 
 	(void)unused;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		gate_add(p, &(struct made){ name[i], { 10, i + 1, 1, 0 }, 20, 4, 400, 2, 0 }, &state);
 	assert_true(slope_rules_add(&rules, "str_* <= n", error, sizeof(error)));
 	assert_true(slope_rules_add(&rules, "nobody <= n", error, sizeof(error)));
+	assert_true(slope_rules_add(&rules, "hash <= n", error, sizeof(error)));
 	assert_true(slope_checks_add_rules(&checks, &rules, p, &o));
-	assert_int_equal(checks.count, 3);
-	assert_int_equal(checks.of[SLOPE_OUTCOME_PASS], 2);
+	assert_int_equal(checks.count, 5);
+	assert_int_equal(checks.of[SLOPE_OUTCOME_PASS], 4);
 	assert_int_equal(checks.of[SLOPE_OUTCOME_MISSING], 1);
 	assert_ptr_equal(checks.check[2].rule, &rules.rule[1]);
+	assert_int_not_equal(checks.check[3].function, checks.check[4].function);  /* two static ones of one name */
 	slope_checks_fini(&checks);
 	slope_rules_fini(&rules);
 	slope_profile_free(p);
