@@ -17,6 +17,7 @@
 #define EXPONENT_ERROR_LEAST 0.02
 #define HALF_INTERVAL 1.96       /* standard errors that 95 % reach to each side */
 #define PACE_LEAST 0.6           /* of the old curve's range of sizes, on a log scale */
+#define SAME_CALLS 0.02          /* calls more or less that still make the same workload */
 #define CROSS_NEAR 2.0           /* a crossing so far outside of the sizes is still told */
 #define CROSS_STEPS 400
 
@@ -99,6 +100,7 @@ static bool load_side(struct slope_side *s, struct slope_curve *curve, const str
 	for (size_t i = 0; i < rows; i++) {
 		s->calls += row[i].calls;
 		s->total += row[i].total[unit];
+		s->self += row[i].self[unit];
 	}
 	if (!slope_curve_load(curve, p, function, SLOPE_CURVE_ALL_THREADS, o->metric, unit))
 		return false;
@@ -201,6 +203,17 @@ static double crossing(const struct slope_difference *d)
 			last = apart;
 	}
 	return NAN;
+}
+
+/* Only for about as many calls as before: otherwise the change is in them. */
+static double in_callees(const struct slope_difference *d)
+{
+	double calls = (double)d->now.calls - (double)d->old.calls, total = (double)d->now.total - (double)d->old.total;
+	double self = (double)d->now.self - (double)d->old.self;
+
+	if (fabs(calls) > SAME_CALLS * (double)d->old.calls || total == 0)
+		return NAN;
+	return fmin(fmax(1 - self / total, 0), 1);
 }
 
 /* ---- news ---- */
@@ -344,10 +357,11 @@ static bool compare(struct slope_difference *d, struct slope_curve *curve, const
 	if (!load_side(&d->old, &curve[0], old, pair.old, o->old_unit, o) ||
 	    !load_side(&d->now, &curve[1], now, pair.now, o->now_unit, o))
 		return false;
-	d->p_growth = d->p_calls = NAN;
+	d->p_growth = d->p_calls = d->in_callees = NAN;
 	slope_ratio_of(&d->ratio, &curve[0], &curve[1], o->of);
 	if (pair.old != SLOPE_PAIRING_NONE && pair.now != SLOPE_PAIRING_NONE) {
 		d->p_growth = p_of_growth(d);
+		d->in_callees = in_callees(d);
 		if (d->p_growth <= WORTH_A_LOOK) {
 			slope_growth_of(&d->old.growth, &curve[0], o->of, true);
 			slope_growth_of(&d->now.growth, &curve[1], o->of, true);

@@ -36,7 +36,7 @@ struct slope_compare_options {
 /* One function in one of the profiles. */
 struct slope_side {
 	uint32_t function;           /* SLOPE_PAIRING_NONE: not in this profile; the rest is then 0 */
-	uint64_t calls, total;       /* total: cost with callees, outermost activations */
+	uint64_t calls, total, self; /* total: cost with callees, outermost activations */
 	double share;                /* of the program's cost */
 	struct slope_growth growth;
 };
@@ -46,6 +46,7 @@ struct slope_difference {
 	struct slope_ratio ratio;    /* only where both have it */
 	double p_growth, p_calls;    /* besides those in `ratio`; NaN: no test */
 	double cross;                /* the size where the fitted curves cross, near the measured ones; NaN: none */
+	double in_callees;           /* part of the change of cost that is not in the function itself; NaN: calls differ */
 	double impact;               /* cost added or saved at ten times the sizes, as a share of the program's then */
 
 	bool matters;                /* cost enough to be news */

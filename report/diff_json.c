@@ -102,6 +102,7 @@ static bool put_side(struct slope_json *j, const char *key, const struct slope_p
 	slope_json_object(j, key, true);
 	slope_json_uint(j, "calls", s->calls);
 	slope_json_uint(j, "cost", s->total);
+	slope_json_uint(j, "self", s->self);
 	slope_json_real(j, "share", s->share);
 	slope_growth_json(j, "growth", &s->growth);
 	slope_curve_json(j, "points", curve, o->of);
@@ -129,6 +130,7 @@ static bool put_function(struct slope_json *j, const struct slope_diff_view *v, 
 	slope_json_end(j);
 	slope_json_real(j, "impact_at_10x", d->impact);
 	slope_json_real(j, "cross", d->cross);
+	slope_json_real(j, "in_callees", d->in_callees);
 	put_ratio(j, &d->ratio);
 	slope_json_real(j, "sizes_moved", d->ratio.distance);
 	put_tests(j, d);

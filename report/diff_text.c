@@ -18,6 +18,7 @@
 
 #define ROWS 8                   /* sizes of a short table */
 #define IMPACT_TOLD 0.01
+#define NEARLY_ALL 0.95
 
 /* In the order in which they are shown. X(id, heading, style, which differences) */
 #define HEADING_LIST(X)                                                                              \
@@ -181,6 +182,8 @@ static void put_sentence(const struct slope_diff_view *v, const struct slope_dif
 	}
 	if (!isnan(d->cross))
 		fprintf(out, "; curves cross at n = %.0f", d->cross);
+	if ((d->growth || d->cost) && d->in_callees >= NEARLY_ALL)
+		fputs("; all in what it calls", out);
 	if (d->workload) {
 		fputs(between, out);
 		put_workload(d, v->options, out);
