@@ -166,6 +166,60 @@ static void little_is_no_news(void **unused)
 	}
 }
 
+static void how_much_is_news_can_be_said(void **unused)
+{
+	uint64_t state = 61;
+	struct slope_profile *old = gate_profile(1), *now = gate_profile(1);
+	struct slope_compare_options o;
+	struct slope_comparison c;
+
+	(void)unused;
+	gate_add(old, &(struct made){ "f", { 0, 50, 1, 0 }, 40, 4, 4000, 2, 0 }, &state);
+	gate_add(now, &(struct made){ "f", { 0, 50, 1.07, 0 }, 40, 4, 4000, 2, 0 }, &state);
+	o = options(old, now);
+	assert_true(slope_comparison_init(&c, old, now, &o));
+	assert_int_equal(c.worse, 0);
+	assert_int_equal(c.costlier, 1);
+	slope_comparison_fini(&c);
+	o.least_exponent = 0.04;
+	assert_true(slope_comparison_init(&c, old, now, &o));
+	assert_int_equal(c.worse, 1);
+	slope_comparison_fini(&c);
+	o.share = 1.1;
+	assert_true(slope_comparison_init(&c, old, now, &o));
+	assert_int_equal(c.worse + c.costlier, 0);
+	slope_comparison_fini(&c);
+	slope_profile_free(old);
+	slope_profile_free(now);
+}
+
+/* Waves on a curve, a little higher in the second run: at some height there is no verdict any more, but no harm. */
+static void a_verdict_may_go_without_harm(void **unused)
+{
+	static const struct made f = { "f", { 0, 90, 1, 0 }, 60, 4, 4000, 3, 0.01 };
+	uint64_t state = 67;
+	size_t lost = 0, unclear = 0;
+
+	(void)unused;
+	for (double wave = 0; wave < 2; wave += 0.02) {
+		struct slope_profile *old = gate_profile(1), *now = gate_profile(1);
+		struct slope_comparison c;
+
+		gate_add_waves(old, &f, wave, &state);
+		gate_add_waves(now, &f, wave + 0.02, &state);
+		c = compared(old, now);
+		lost += c.entry[0].old.growth.verdict != SLOPE_VERDICT_INCONCLUSIVE &&
+			c.entry[0].now.growth.verdict == SLOPE_VERDICT_INCONCLUSIVE;
+		unclear += c.unclear;
+		slope_comparison_fini(&c);
+		slope_profile_free(old);
+		slope_profile_free(now);
+	}
+	print_message("verdicts lost to waves: %zu, %zu of them unclear\n", lost, unclear);
+	assert_true(lost > 0);
+	assert_int_equal(unclear, 0);
+}
+
 /* A constant part that went away bends the curve on log-log axes; the growth is what it was. */
 static void a_smaller_constant_is_no_growth(void **unused)
 {
@@ -385,6 +439,8 @@ int main(void)
 		cmocka_unit_test(other_growth_is_found),
 		cmocka_unit_test(other_cost_is_found),
 		cmocka_unit_test(little_is_no_news),
+		cmocka_unit_test(how_much_is_news_can_be_said),
+		cmocka_unit_test(a_verdict_may_go_without_harm),
 		cmocka_unit_test(a_smaller_constant_is_no_growth),
 		cmocka_unit_test(crossing_is_where_the_laws_cross),
 		cmocka_unit_test(other_input_is_workload),

@@ -96,20 +96,24 @@ static inline struct slope_profile *gate_profile(unsigned functions)
 	return p;
 }
 
-static inline void gate_calls(struct slope_point *point, const struct made *m, double n, uint64_t *state)
+static inline void gate_calls(struct slope_point *point, const struct made *m, double n, double height, uint64_t *state)
 {
 	point->n = (uint64_t)n;
 	point->calls = m->calls;
 	point->cost[0].min = UINT64_MAX;
 	for (unsigned i = 0; i < m->calls; i++) {
-		double cost = law_at(m->law, (double)point->n) * exp(m->noise * gate_normal(state));
+		double wave = height * sin(3 * log((double)point->n));
+		double cost = law_at(m->law, (double)point->n) * exp(wave + m->noise * gate_normal(state));
 
 		slope_stat_add(&point->cost[0], (uint64_t)(cost + 0.5));
 	}
 }
 
-/* Adds a function; sizes vary a little with the state, as those of two runs do. Its position. */
-static inline uint32_t gate_add(struct slope_profile *p, const struct made *m, uint64_t *state)
+/*
+ * Adds a function; sizes vary a little with the state, as those of two runs do.
+ * Its position. `height`: of waves on the curve, which no law describes.
+ */
+static inline uint32_t gate_add_waves(struct slope_profile *p, const struct made *m, double height, uint64_t *state)
 {
 	uint32_t at = (uint32_t)p->function_count++;
 	struct slope_profile_function *f = &p->function[at];
@@ -134,13 +138,18 @@ static inline uint32_t gate_add(struct slope_profile *p, const struct made *m, u
 		last = n;
 		struct slope_point *point = (struct slope_point *)(points->rows + points->count++ * bytes);
 
-		gate_calls(point, m, n, state);
+		gate_calls(point, m, n, height, state);
 		row->calls += point->calls;
 		row->total[0] += point->cost[0].sum;
 	}
 	row->self[0] = row->total[0];
 	p->row[0].total[0] += row->total[0];
 	return at;
+}
+
+static inline uint32_t gate_add(struct slope_profile *p, const struct made *m, uint64_t *state)
+{
+	return gate_add_waves(p, m, 0, state);
 }
 
 #endif
