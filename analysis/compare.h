@@ -46,7 +46,7 @@ struct slope_difference {
 	struct slope_ratio ratio;    /* only where both have it */
 	double p_growth, p_calls;    /* besides those in `ratio`; NaN: no test */
 	double cross;                /* the size where the fitted curves cross, near the measured ones; NaN: none */
-	double in_callees;           /* part of the change of cost that is not in the function itself; NaN: calls differ */
+	double in_callees;           /* part of the change of cost that the function itself has not; NaN: calls differ */
 	double impact;               /* cost added or saved at ten times the sizes, as a share of the program's then */
 
 	bool matters;                /* cost enough to be news */
