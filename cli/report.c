@@ -63,7 +63,7 @@ static int print(const struct slope_profile *profile, const struct settings *s)
 	o.filter = s->filter;
 	o.of = (enum slope_statistic)s->of;
 	o.times = (double)s->times;
-	o.ascii = !slope_utf8_wanted();
+	o.ascii = slope_view_ascii();
 	o.color = slope_color_wanted(s->color, stdout);
 	o.width = slope_view_width();
 	good = s->json ? slope_report_json(profile, &o, stdout) : slope_report_text(profile, &o, stdout);
