@@ -85,7 +85,6 @@ SLOPE_INLINE void slope_tally_add(struct slope_thread *t, uint32_t base, struct 
 	for (uint32_t u = 0; u < units; u++)
 		tally->cost[u] = cost[u];
 	callee->tally = ++t->tallies;
-	__builtin_prefetch(callee->edge[0]);     /* soon needed, and cold by then */
 }
 
 #endif
