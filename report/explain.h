@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "analysis/explain.h"
+#include "analysis/explanation.h"
 #include "report/report.h"
 
 /* False when memory runs out. Of the options, unit, metric, color and width count. */

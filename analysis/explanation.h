@@ -10,8 +10,8 @@
  * A function that calls itself is looked through: what counts is what its
  * activations do besides, and how often each calls itself.
  */
-#ifndef SLOPE_ANALYSIS_EXPLAIN_H
-#define SLOPE_ANALYSIS_EXPLAIN_H
+#ifndef SLOPE_ANALYSIS_EXPLANATION_H
+#define SLOPE_ANALYSIS_EXPLANATION_H
 
 #include "analysis/growth.h"
 
