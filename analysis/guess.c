@@ -13,7 +13,7 @@
 #define STILL 0.03               /* an interval must lie beyond this for the ratio to move */
 #define LEVEL 0.06               /* an interval within this, on both sides of 0, is level */
 #define FADING 0.6               /* slope of the tail's upper half over the lower one's: it will come to rest */
-#define QUIET 0.6                /* of the slope that a factor of log n would have */
+#define QUIET 0.6                /* of the slope that a factor of log n would have; less is no order of growth */
 #define VISIBLE 0.05             /* difference in slope that makes two orders two curves */
 #define LEAST_COST 0.5           /* a cost of nothing has no logarithm */
 
@@ -192,7 +192,8 @@ static enum slope_trend direction(const struct slope_guess *g)
 
 static enum slope_trend judge(struct slope_guess *g, const struct logs *l)
 {
-	bool moves = g->low > STILL || g->high < -STILL;
+	double middle = fmax((l->n[g->tail] + l->n[g->count - 1]) / 2, 1);
+	bool moves = (g->low > STILL || g->high < -STILL) && fabs(g->slope) > QUIET / middle;
 	struct halves h;
 
 	if (!moves) {

@@ -9,7 +9,8 @@
  * ratio may still move there and come to rest later (lower-order terms fade),
  * so its slope is compared between the two halves of the tail: where it fades
  * quickly, the ratio levels off beyond the sizes that were seen. A tail that is
- * too short, too narrow or too scattered to tell is called unclear.
+ * too short, too narrow or too scattered to tell is called unclear, and so is
+ * one that moves less than a logarithm would: n log n + c n over n log n does.
  */
 #ifndef SLOPE_ANALYSIS_GUESS_H
 #define SLOPE_ANALYSIS_GUESS_H

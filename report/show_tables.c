@@ -39,7 +39,7 @@ const char *slope_page_share(uint64_t part, uint64_t whole, char text[SLOPE_PAGE
 
 static void add_tail(struct slope_table *t, const struct slope_guess *g)
 {
-	const char *unclear = g->low > 0 ? "rises ever less" : g->high < 0 ? "falls ever less" : "unclear";
+	const char *unclear = g->low > 0 ? "still rises" : g->high < 0 ? "still falls" : "unclear";
 	char level[16], least[16], most[16];
 
 	switch (g->trend) {

@@ -62,13 +62,14 @@ static char *printed(const struct slope_profile *p, const struct slope_show_opti
 	assert_true(print(&s, out));
 	fclose(out);
 	slope_show_fini(&s);
+	assert_non_null(text);
 	return text;
 }
 
 static void expect_contains(const char *text, const char *part)
 {
 	if (!strstr(text, part))
-		fail_msg("'%s' is not in:\n%s", part, text);
+		fail_msg("'%s' is not in:\n%s", part, text ? text : "");
 }
 
 /* ---- facts ---- */
