@@ -10,6 +10,7 @@
 #define SLOPE_VERB_LIST(X)                                                                   \
 	X(record, "profile a run of a program and write slope.data")                         \
 	X(report, "show the functions of a profile")                                         \
+	X(show, "show one function: its curve, growth, workload, callers and source")         \
 	X(explain, "say what makes a function grow: its own code or a callee, down to the culprit") \
 	X(diff, "say what grows or costs otherwise than in another profile")                 \
 	X(check, "hold the growth of functions against rules or a baseline: a gate for CI")   \

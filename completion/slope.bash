@@ -10,6 +10,7 @@ _slope_options() {
 		echo '--fair-sched= --max-threads= --no-symbols -q --quiet'
 		;;
 	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color=' ;;
+	show) echo '-j --json -o --output= -g --guess= -u --unit= -i --input= --linear --log --ascii --color=' ;;
 	explain) echo '-j --json -u --unit= --color=' ;;
 	diff)
 		echo '-j --json -g --gate -n --top= -p --points --of= -u --unit= -i --input= --level= --min-cost= --min-exponent='
@@ -40,8 +41,8 @@ _slope_values() {
 	*/--of) echo 'mean max min' ;;
 	check/--inconclusive) echo 'apart pass fail' ;;
 	export/--format | export/-f) echo 'csv json callgrind pprof folded speedscope extrap' ;;
-	*/--input | report/-i | export/-i | diff/-i | check/-i) echo 'trms rms' ;;
-	*/--unit | report/-u | explain/-u | threads/-u | export/-u | diff/-u | check/-u) echo 'ir bb' ;;
+	*/--input | report/-i | show/-i | export/-i | diff/-i | check/-i) echo 'trms rms' ;;
+	*/--unit | report/-u | show/-u | explain/-u | threads/-u | export/-u | diff/-u | check/-u) echo 'ir bb' ;;
 	*/--color) echo 'auto always never' ;;
 	esac
 }
@@ -63,7 +64,7 @@ _slope_program_at() {
 }
 
 _slope() {
-	local verbs='record report explain diff check threads export merge info doctor'
+	local verbs='record report show explain diff check threads export merge info doctor'
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} first=2 at values
 	COMPREPLY=()
 	case " $verbs " in
