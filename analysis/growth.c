@@ -549,13 +549,14 @@ char *slope_growth_text(const struct slope_growth *g, char text[SLOPE_GROWTH_TEX
 {
 	char least[SLOPE_ORDER_TEXT], most[SLOPE_ORDER_TEXT];
 
+	slope_order_text(g->least, least);
+	slope_order_text(g->most, most);
 	if (g->verdict == SLOPE_VERDICT_INCONCLUSIVE)
 		snprintf(text, SLOPE_GROWTH_TEXT, "inconclusive");
-	else if (slope_order_compare(g->least, g->most) == 0)
-		snprintf(text, SLOPE_GROWTH_TEXT, "%s", slope_order_text(g->model.order, most));
+	else if (!strcmp(least, most))       /* n^3 and n^2.998 look alike */
+		snprintf(text, SLOPE_GROWTH_TEXT, "%s", most);
 	else
-		snprintf(text, SLOPE_GROWTH_TEXT, "%s .. %s", slope_order_text(g->least, least),
-			 slope_order_text(g->most, most));
+		snprintf(text, SLOPE_GROWTH_TEXT, "%s .. %s", least, most);
 	return text;
 }
 

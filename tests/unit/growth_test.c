@@ -138,6 +138,17 @@ static void the_model_predicts(void **state)
 	assert_int_equal(g.grade, 'A');
 }
 
+static void a_range_of_one_name_is_no_range(void **state)
+{
+	struct slope_growth g = { .verdict = SLOPE_VERDICT_SUPERLINEAR, .least.power = 2.998, .model.order.power = 3, .most.power = 3 };
+	char text[SLOPE_GROWTH_TEXT];
+
+	(void)state;
+	assert_string_equal(slope_growth_text(&g, text), "n^3");
+	g.least.power = 2.9;
+	assert_string_equal(slope_growth_text(&g, text), "n^2.9 .. n^3");
+}
+
 /* Thousands of small calls and one large: the tail decides. */
 static void small_calls_do_not_outvote_the_tail(void **state)
 {
@@ -372,6 +383,7 @@ int main(void)
 		cmocka_unit_test(exact_laws_give_their_class),
 		cmocka_unit_test(a_power_that_is_no_candidate),
 		cmocka_unit_test(the_model_predicts),
+		cmocka_unit_test(a_range_of_one_name_is_no_range),
 		cmocka_unit_test(small_calls_do_not_outvote_the_tail),
 		cmocka_unit_test(each_statistic_has_its_own_answer),
 		cmocka_unit_test(each_reason_has_its_case),
