@@ -59,6 +59,19 @@ bool slope_color_wanted(unsigned choice, FILE *stream)
 	return isatty(fileno(stream)) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
+bool slope_utf8_wanted(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *locale = getenv(names[i]);
+
+		if (locale && *locale)
+			return strcasestr(locale, "utf-8") || strcasestr(locale, "utf8");
+	}
+	return false;
+}
+
 char *slope_text(const char *format, ...)
 {
 	char *text = NULL;

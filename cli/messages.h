@@ -31,6 +31,9 @@ void slope_progress(const char *text);
 /* Colour on this stream? With "auto": a terminal, no NO_COLOR, and TERM is not "dumb". */
 bool slope_color_wanted(unsigned choice, FILE *stream);
 
+/* Does the locale of the environment (LC_ALL, LC_CTYPE, LANG) use UTF-8? */
+bool slope_utf8_wanted(void);
+
 /* A formatted text that the caller frees. Ends slope with one line when memory runs out. */
 char *slope_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -2,40 +2,38 @@
 /* slope report: the table of functions, or the same facts as JSON. */
 #include "report/report.h"
 
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include "cli/datafile.h"
 #include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "cli/view.h"
 
 #define TOP_NOT_GIVEN UINT64_MAX
 
-/* The order of the choices is that of enum slope_report_sort and of SLOPE_METRIC_*. */
-#define SORT_CHOICES "total|self|calls|name"
-#define INPUT_CHOICES "trms|rms"
-#define INPUT_NOT_GIVEN SLOPE_METRICS
+/* The order of the choices is that of enum slope_report_sort and enum slope_statistic. */
+#define SORT_CHOICES "growth|total|self|calls|name"
+#define OF_CHOICES "mean|max|min"
 
 struct settings {
 	bool json;
-	uint64_t top;
-	unsigned sort, input, color;
+	uint64_t top, times;
+	unsigned sort, input, color, of;
 	const char *unit, *filter;
 };
 
-static const struct settings defaults = { .top = TOP_NOT_GIVEN, .sort = SLOPE_SORT_TOTAL, .input = INPUT_NOT_GIVEN };
+static const struct settings defaults = { .top = TOP_NOT_GIVEN, .times = 10, .input = SLOPE_VIEW_INPUT_NOT_GIVEN };
 
 static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 {
 	const struct slope_option option[] = {
 		{ "json", 'j', SLOPE_OPTION_FLAG, &s->json, NULL, "print JSON (schema slope-report/1)", 0, 0 },
-		{ "top", 'n', SLOPE_OPTION_NUMBER, &s->top, "N", "show at most N functions; 0: all (25; all with --json)",
-		  0, UINT32_MAX },
-		{ "sort", 's', SLOPE_OPTION_CHOICE, &s->sort, SORT_CHOICES, "what comes first (total)", 0, 0 },
+		{ "top", 'n', SLOPE_OPTION_NUMBER, &s->top, "N",
+		  "show at most N functions, of each group; 0: all (10 of a group, 25 in all; all with --json)", 0, UINT32_MAX },
+		{ "sort", 's', SLOPE_OPTION_CHOICE, &s->sort, SORT_CHOICES, "what comes first (growth: in groups)", 0, 0 },
+		{ "times", 'k', SLOPE_OPTION_NUMBER, &s->times, "K", "foretell shares for inputs K times as large (10)", 2, 1000000 },
+		{ "of", 0, SLOPE_OPTION_CHOICE, &s->of, OF_CHOICES, "which cost of a size makes the curve (mean)", 0, 0 },
 		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME", "the cost unit (the first that was recorded)", 0, 0 },
-		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->input, INPUT_CHOICES,
+		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->input, SLOPE_VIEW_INPUTS,
 		  "by which input size points count (trms where it was recorded)", 0, 0 },
 		{ "filter", 'f', SLOPE_OPTION_TEXT, &s->filter, "GLOB", "only functions whose name fits", 0, 0 },
 		{ "color", 0, SLOPE_OPTION_CHOICE, &s->color, SLOPE_COLOR_CHOICES,
@@ -44,45 +42,10 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 	};
 	const struct slope_usage usage = {
 		.command = "slope report", .operands = "[options] [FILE]", .option = option,
-		.summary = "Shows the functions of a profile (slope.data), the most costly first.",
+		.summary = "Shows the functions of a profile (slope.data), those first whose growth will hurt.",
 	};
 
 	return slope_options_parse(&usage, argc, argv);
-}
-
-static unsigned terminal_width(void)
-{
-	struct winsize size;
-
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
-static bool choose_unit(const struct slope_profile *profile, const char *name, uint32_t *unit)
-{
-	int position = name ? slope_profile_unit(profile, name) : 0;
-	char have[128] = "";
-
-	if (position >= 0) {
-		*unit = (uint32_t)position;
-		return true;
-	}
-	for (uint32_t u = 0; u < profile->units; u++)
-		snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", u ? ", " : "", profile->unit_name[u]);
-	slope_say("--unit=%s: the profile has no such cost unit; it has %s", name, have);
-	return false;
-}
-
-static bool choose_metric(const struct slope_profile *profile, unsigned input, uint32_t *metric)
-{
-	if (input == INPUT_NOT_GIVEN)
-		return true;
-	if (profile->metrics & 1u << input) {
-		*metric = input;
-		return true;
-	}
-	slope_say("--input=%s: the profile was recorded without; record again with --input=both",
-		  input == SLOPE_METRIC_RMS ? "rms" : "trms");
-	return false;
 }
 
 static int print(const struct slope_profile *profile, const struct settings *s)
@@ -90,7 +53,7 @@ static int print(const struct slope_profile *profile, const struct settings *s)
 	struct slope_report_options o = slope_report_defaults(profile);
 	bool good;
 
-	if (!choose_unit(profile, s->unit, &o.unit) || !choose_metric(profile, s->input, &o.metric))
+	if (!slope_view_unit(profile, s->unit, &o.unit) || !slope_view_metric(profile, s->input, &o.metric))
 		return SLOPE_EXIT_WRONG;
 	if (s->json)
 		o.top = 0;
@@ -98,8 +61,11 @@ static int print(const struct slope_profile *profile, const struct settings *s)
 		o.top = s->top;
 	o.sort = (enum slope_report_sort)s->sort;
 	o.filter = s->filter;
+	o.of = (enum slope_statistic)s->of;
+	o.times = (double)s->times;
+	o.ascii = !slope_utf8_wanted();
 	o.color = slope_color_wanted(s->color, stdout);
-	o.width = terminal_width();
+	o.width = slope_view_width();
 	good = s->json ? slope_report_json(profile, &o, stdout) : slope_report_text(profile, &o, stdout);
 	if (!good)
 		slope_say("out of memory");
