@@ -329,6 +329,11 @@ static void judge_difference(struct slope_check *check, const struct slope_diffe
 	if (d->growth > 0) {
 		check->outcome = SLOPE_OUTCOME_FAIL;
 		snprintf(check->why, sizeof(check->why), "grows like %s; it was %s", after, before);
+	} else if (d->rising) {
+		check->outcome = SLOPE_OUTCOME_INCONCLUSIVE;
+		snprintf(check->why, sizeof(check->why), "%s; costs %.2f times as much at n = %.0f, and that rises with n",
+			 after, d->ratio.at_to, d->ratio.to);
+		snprintf(check->advice, sizeof(check->advice), "run inputs of 8 times these sizes");
 	} else if (d->unclear) {
 		check->outcome = SLOPE_OUTCOME_INCONCLUSIVE;
 		snprintf(check->why, sizeof(check->why), "%s; it was %s", after, before);
