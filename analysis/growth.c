@@ -25,6 +25,7 @@
 #define EVIDENCE_LEAST 0.15      /* to call something steep */
 #define SPREAD_MOST 0.6          /* exponents that still make one answer */
 #define ERROR_MOST 0.6           /* relative; above, nothing has been described */
+#define NOISE_MUCH 0.35          /* of neighbouring bins: that no model fits them is no wonder */
 #define CALLS_MANY 20            /* of each size, to say that sizes hardly vary */
 #define APART 1.2                /* sizes in this ratio are two; nearer ones say the same */
 #define GAP_WIDE 10.0            /* a gap in the sizes, of this ratio, must be bridged by good evidence */
@@ -413,10 +414,10 @@ static enum slope_reason doubt(const struct slope_growth *g, const struct slope_
 
 	if (slope + 2.2 * error < -0.1)
 		return SLOPE_REASON_FALLING;
+	if (g->error > ERROR_MOST || (g->error > 0.25 && g->error > 3 * b->noise))
+		return b->noise < NOISE_MUCH ? SLOPE_REASON_NO_FIT : SLOPE_REASON_SCATTERED;
 	if (verdict_of(g->model.order) == SLOPE_VERDICT_CONSTANT && (g->high > 0.3 || g->low < -0.3))
 		return SLOPE_REASON_SCATTERED;
-	if (g->error > ERROR_MOST || (g->error > 0.25 && g->error > 3 * b->noise))
-		return SLOPE_REASON_NO_FIT;
 	if (begins_late(g, b))
 		return SLOPE_REASON_LATE;
 	if (spread(g) > SPREAD_MOST)

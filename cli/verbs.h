@@ -10,9 +10,9 @@
 #define SLOPE_VERB_LIST(X)                                                                   \
 	X(record, "profile a run of a program and write slope.data")                         \
 	X(report, "show the functions of a profile")                                         \
-	X(threads, "show the threads of a profile, and what other threads and the outside feed") \
 	X(diff, "say what grows or costs otherwise than in another profile")                 \
 	X(check, "hold the growth of functions against rules or a baseline: a gate for CI")   \
+	X(threads, "show the threads of a profile, and what other threads and the outside feed") \
 	X(export, "print a profile in another format: csv, json, callgrind")                 \
 	X(merge, "make one profile of several")                                              \
 	X(info, "print the facts of a profile: program, source, sizes, what was lost")       \

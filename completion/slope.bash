@@ -10,7 +10,6 @@ _slope_options() {
 		echo '--fair-sched= --max-threads= --no-symbols -q --quiet'
 		;;
 	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color=' ;;
-	threads) echo '-j --json -n --top= -u --unit= -f --filter= --color=' ;;
 	diff)
 		echo '-j --json -g --gate -n --top= -p --points --of= -u --unit= -i --input= --level= --min-cost= --min-exponent='
 		echo '--min-workload= --share= --color='
@@ -19,6 +18,7 @@ _slope_options() {
 		echo '-r --rules= -b --baseline= -j --json --junit= -q --quiet --inconclusive= --allow-missing --of= -u --unit='
 		echo '-i --input= --level= --min-exponent= --share= --color='
 		;;
+	threads) echo '-j --json -n --top= -u --unit= -f --filter= --color=' ;;
 	export) echo '-f --format= -o --output= -u --unit= --threads -i --input= --function=' ;;
 	merge) echo '-o --output=' ;;
 	info) echo '-j --json' ;;
@@ -36,11 +36,11 @@ _slope_values() {
 	record/--cell) echo '1 2 4 8 16 32 64' ;;
 	record/--fair-sched) echo 'yes no' ;;
 	report/--sort | report/-s) echo 'growth total self calls name' ;;
-	report/--input | report/-i | diff/--input | diff/-i | check/--input | check/-i | export/--input | export/-i) echo 'trms rms' ;;
-	report/--of | diff/--of | check/--of) echo 'mean max min' ;;
-	report/--unit | report/-u | diff/--unit | diff/-u | check/--unit | check/-u | threads/--unit | threads/-u | export/--unit | export/-u) echo 'ir bb' ;;
-	export/--format | export/-f) echo 'csv json callgrind pprof folded speedscope extrap' ;;
+	*/--of) echo 'mean max min' ;;
 	check/--inconclusive) echo 'apart pass fail' ;;
+	export/--format | export/-f) echo 'csv json callgrind pprof folded speedscope extrap' ;;
+	*/--input | report/-i | export/-i | diff/-i | check/-i) echo 'trms rms' ;;
+	*/--unit | report/-u | threads/-u | export/-u | diff/-u | check/-u) echo 'ir bb' ;;
 	*/--color) echo 'auto always never' ;;
 	esac
 }
@@ -62,7 +62,7 @@ _slope_program_at() {
 }
 
 _slope() {
-	local verbs='record report threads diff check export merge info doctor'
+	local verbs='record report diff check threads export merge info doctor'
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} first=2 at values
 	COMPREPLY=()
 	case " $verbs " in

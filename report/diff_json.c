@@ -90,20 +90,6 @@ static void put_tests(struct slope_json *j, const struct slope_difference *d)
 	slope_json_end(j);
 }
 
-/* [n, calls, cost] each. */
-static void put_points(struct slope_json *j, const struct slope_curve *curve, enum slope_statistic of)
-{
-	slope_json_array(j, "points", true);
-	for (size_t i = 0; i < curve->count; i++) {
-		slope_json_array(j, NULL, true);
-		slope_json_uint(j, NULL, (uint64_t)curve->point[i].n);
-		slope_json_uint(j, NULL, (uint64_t)curve->point[i].calls);
-		slope_json_real(j, NULL, curve->point[i].cost[of]);
-		slope_json_end(j);
-	}
-	slope_json_end(j);
-}
-
 static bool put_side(struct slope_json *j, const char *key, const struct slope_profile *p, const struct slope_side *s,
 		     uint32_t unit, const struct slope_compare_options *o, struct slope_curve *curve)
 {
@@ -119,7 +105,7 @@ static bool put_side(struct slope_json *j, const char *key, const struct slope_p
 	slope_json_uint(j, "self", s->self);
 	slope_json_real(j, "share", s->share);
 	slope_growth_json(j, "growth", &s->growth);
-	put_points(j, curve, o->of);
+	slope_curve_json(j, "points", curve, o->of);
 	slope_json_end(j);
 	return true;
 }

@@ -78,3 +78,16 @@ void slope_growth_json(struct slope_json *j, const char *key, const struct slope
 	slope_json_string(j, "advice", said ? NULL : slope_growth_advice(g, text));
 	slope_json_end(j);
 }
+
+void slope_curve_json(struct slope_json *j, const char *key, const struct slope_curve *curve, enum slope_statistic of)
+{
+	slope_json_array(j, key, true);
+	for (size_t i = 0; i < curve->count; i++) {
+		slope_json_array(j, NULL, true);
+		slope_json_uint(j, NULL, (uint64_t)curve->point[i].n);
+		slope_json_uint(j, NULL, (uint64_t)curve->point[i].calls);
+		slope_json_real(j, NULL, curve->point[i].cost[of]);
+		slope_json_end(j);
+	}
+	slope_json_end(j);
+}

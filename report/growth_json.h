@@ -16,6 +16,9 @@ void slope_growth_json(struct slope_json *j, const char *key, const struct slope
 /* An object: order, constant, linear, factor. */
 void slope_model_json(struct slope_json *j, const char *key, const struct slope_model *m);
 
+/* An array of [n, calls, cost]: the points of one statistic. */
+void slope_curve_json(struct slope_json *j, const char *key, const struct slope_curve *curve, enum slope_statistic of);
+
 /* "mean", "max" or "min". */
 const char *slope_statistic_name(enum slope_statistic of);
 

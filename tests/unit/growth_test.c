@@ -205,7 +205,7 @@ static void each_reason_has_its_case(void **state)
 	expect_reason(late, SLOPE_REASON_LATE);
 	/* Up, down and up again, smoothly. */
 	for (double n = 1; n < 1e6; n = ceil(n * 1.2))
-		add(&wild, n, 1, floor(1000 * exp(-3 * cos(log(n) * 0.9))));
+		add(&wild, n, 1, floor(1000 * exp(-2 * cos(log(n) * 0.9))));
 	expect_reason(wild, SLOPE_REASON_NO_FIT);
 }
 

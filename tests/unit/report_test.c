@@ -374,6 +374,7 @@ static void test_export_json_holds_everything(void **state)
 		"r = d['records'][3]\n"
 		"print(r['function'], r['thread'], r['total'], r['points']['trms']['rows'][1])\n"
 		"print(d['records'][6]['points']['trms']['folded_to_bits'], d['edges'][2])\n"
+		"print(d['edges'][1]['sizes_folded_to_bits'], d['edges'][1]['sizes'])\n"
 		"END");
 
 	assert_string_equal(facts,
@@ -381,7 +382,8 @@ static void test_export_json_holds_everything(void **state)
 		"2 0 {'ir': 600, 'bb': 62} {'n': 46, 'calls': 1, 'cost': {'ir': {'min': 590, 'max': 590, 'sum': 590, "
 		"'sumsq': 18446744073709551616}, 'bb': {'min': 60, 'max': 60, 'sum': 60, 'sumsq': 3600}}, 'rms': 46, "
 		"'thread_input': 0, 'external_input': 0}\n"
-		"5 {'caller': 0, 'callee': 2, 'thread': 1, 'calls': 4, 'cost': {'ir': 50, 'bb': 7}}\n");
+		"5 {'caller': 0, 'callee': 2, 'thread': 1, 'calls': 4, 'cost': {'ir': 50, 'bb': 7}, 'sizes': []}\n"
+		"3 [{'n': 40, 'activations': 1, 'calls': 3, 'cost': {'ir': 600, 'bb': 62}}]\n");
 	free(facts);
 	free(text);
 }
