@@ -16,6 +16,7 @@
 #define BINS_FOR_TILT 5u         /* ... common sizes: below, the intervals of the exponents decide */
 #define EXPONENT_ERROR_LEAST 0.02
 #define HALF_INTERVAL 1.96       /* standard errors that 95 % reach to each side */
+#define BEGINNING 0.5            /* of the least change of the exponent: what only begins is not yet as steep */
 #define PACE_LEAST 0.6           /* of the old curve's range of sizes, on a log scale */
 #define SAME_CALLS 0.02          /* calls more or less that still make the same workload */
 #define CROSS_NEAR 2.0           /* a crossing so far outside of the sizes is still told */
@@ -182,12 +183,20 @@ static double log_apart(const struct slope_difference *d, double n)
 	return a > 0 && b > 0 && isfinite(a) && isfinite(b) ? log(b / a) : NAN;
 }
 
+/* Do the fits say the same as the measured ratio about which curve is above, at both ends? */
+static bool fits_agree(const struct slope_difference *d)
+{
+	const struct slope_ratio *r = &d->ratio;
+
+	return !r->bins || (log_apart(d, r->from) * log(r->at_from) > 0 && log_apart(d, r->to) * log(r->at_to) > 0);
+}
+
 /* The largest size at which the fitted curves cross, in and near what both models describe. */
 static double crossing(const struct slope_difference *d)
 {
 	const struct slope_growth *a = &d->old.growth, *b = &d->now.growth;
 
-	if (!has_verdict(a) || !has_verdict(b))
+	if (!has_verdict(a) || !has_verdict(b) || !fits_agree(d))
 		return NAN;
 	double from = fmax(fmax(a->from, b->from), 1) / CROSS_NEAR, to = fmin(a->to, b->to) * CROSS_NEAR;
 	double last = NAN, step = log(to / from) / CROSS_STEPS;
@@ -295,6 +304,20 @@ static bool keeps_pace(const struct slope_difference *d, const struct slope_comp
 	       r->tilt + HALF_INTERVAL * r->tilt_error < o->least_exponent;
 }
 
+/*
+ * A steep term that only begins to show is no other growth to the fits yet, but
+ * the ratio rises where n is large. One that levels off, as a larger factor of
+ * the same law does, is none.
+ */
+static bool pulls_away(const struct slope_difference *d, const struct slope_compare_options *o,
+		       const struct bounds *most)
+{
+	const struct slope_ratio *r = &d->ratio;
+
+	return d->growth <= 0 && can_tilt(r) && r->p_tilt <= most->tilt && r->at_to >= o->least_factor &&
+	       r->top_tilt - HALF_INTERVAL * r->top_error >= BEGINNING * o->least_exponent;
+}
+
 static void judge(struct slope_difference *d, const struct slope_compare_options *o, const struct bounds *most)
 {
 	bool before = d->old.function != SLOPE_PAIRING_NONE, after = d->now.function != SLOPE_PAIRING_NONE;
@@ -310,6 +333,7 @@ static void judge(struct slope_difference *d, const struct slope_compare_options
 	d->growth = judge_growth(d, o, most);
 	d->cost = judge_cost(d, o, most);
 	d->workload = judge_workload(d, o, most);
+	d->rising = pulls_away(d, o, most);
 	d->unclear = has_verdict(&d->old.growth) && !has_verdict(&d->now.growth) && !keeps_pace(d, o);
 	if (d->growth || d->cost)
 		d->cross = crossing(d);

@@ -46,12 +46,13 @@ struct slope_difference {
 	struct slope_ratio ratio;    /* only where both have it */
 	double p_growth, p_calls;    /* besides those in `ratio`; NaN: no test */
 	double cross;                /* the size where the fitted curves cross, near the measured ones; NaN: none */
-	double in_callees;           /* part of the change of cost that the function itself has not; NaN: calls differ */
+	double in_callees;           /* part of the change of cost that is not its own; NaN: the calls differ */
 	double impact;               /* cost added or saved at ten times the sizes, as a share of the program's then */
 
 	bool matters;                /* cost enough to be news */
 	int growth, cost;            /* 1 worse, -1 better, 0 no news */
 	bool workload, appeared, gone;
+	bool rising;                 /* no news of growth, but the cost pulls away from the old one at the top sizes */
 	bool unclear;                /* had a verdict, has none now, and was not seen to keep pace */
 };
 

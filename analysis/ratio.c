@@ -18,6 +18,7 @@
 #define LINE_LEAST 3u            /* bins that make a line with something left over */
 #define SLOPE_MOST 4.0           /* costs that rise faster between two sizes are not due to the sizes */
 #define SCATTER_LEAST 4u         /* points that tell how much a curve scatters */
+#define TOP_LEAST 5u             /* bins of an upper half that has a tilt of its own */
 #define END_BINS 3u              /* what the ends of the line are corrected by; at most LINE_LEAST */
 
 struct bin {
@@ -236,42 +237,77 @@ static void only_level(struct slope_ratio *r, double mean, double w, double scat
 	r->p_level = p_of(r->level, r->level_error, 0);
 }
 
-static void fit_line(struct slope_ratio *r, const struct line *l, double own)
+/* Weighted sums of the bins from `first` on, around their mean. */
+struct sums {
+	double w, x, y, xx, xy;
+};
+
+static struct sums sum_up(const struct line *l, size_t first)
 {
-	double w = 0, x = 0, y = 0, xx = 0, xy = 0, squares = 0, rest[SLOPE_RATIO_BINS];
+	struct sums s = { 0 };
 
-	for (size_t i = 0; i < l->count; i++) {
-		w += l->w[i];
-		x += l->w[i] * l->x[i];
-		y += l->w[i] * l->y[i];
+	for (size_t i = first; i < l->count; i++) {
+		s.w += l->w[i];
+		s.x += l->w[i] * l->x[i];
+		s.y += l->w[i] * l->y[i];
 	}
-	x /= w;
-	y /= w;
-	for (size_t i = 0; i < l->count; i++) {
-		xx += l->w[i] * (l->x[i] - x) * (l->x[i] - x);
-		xy += l->w[i] * (l->x[i] - x) * (l->y[i] - y);
+	s.x /= s.w;
+	s.y /= s.w;
+	for (size_t i = first; i < l->count; i++) {
+		s.xx += l->w[i] * (l->x[i] - s.x) * (l->x[i] - s.x);
+		s.xy += l->w[i] * (l->x[i] - s.x) * (l->y[i] - s.y);
 	}
-	if (l->count < LINE_LEAST || !(xx > 0)) {
-		only_level(r, y, w, own);
-		return;
-	}
-	double freedom = (double)l->count - 2;
+	return s;
+}
 
-	r->level = y;
-	r->tilt = xy / xx;
-	for (size_t i = 0; i < l->count; i++) {
-		rest[i] = sqrt(l->w[i]) * (l->y[i] - y - r->tilt * (l->x[i] - x));
+/* The root of the mean square that is left over, in `rest` bin by bin; never less than what counts scatter. */
+static double scatter_of(const struct line *l, const struct sums *s, size_t first, double *rest)
+{
+	double squares = 0, count = (double)(l->count - first), least = LEAST_SCATTER * sqrt(s->w / count);
+
+	for (size_t i = first; i < l->count; i++) {
+		rest[i] = sqrt(l->w[i]) * (l->y[i] - s->y - s->xy / s->xx * (l->x[i] - s->x));
 		squares += rest[i] * rest[i];
 	}
-	double least = LEAST_SCATTER * sqrt(w / (double)l->count);
-	double scatter = fmax(sqrt(squares / freedom), least) * widening(l, rest);
+	return fmax(sqrt(squares / (count - 2)), least);
+}
 
-	r->level_error = scatter / sqrt(w);
-	r->tilt_error = scatter / sqrt(xx);
+static void fit_top(struct slope_ratio *r, const struct line *l)
+{
+	size_t first = l->count / 2;
+	double rest[SLOPE_RATIO_BINS];
+
+	if (l->count - first < TOP_LEAST)
+		return;
+	struct sums s = sum_up(l, first);
+
+	if (!(s.xx > 0))
+		return;
+	r->top_tilt = s.xy / s.xx;
+	r->top_error = scatter_of(l, &s, first, rest) / sqrt(s.xx);
+}
+
+static void fit_line(struct slope_ratio *r, const struct line *l, double own)
+{
+	struct sums s = sum_up(l, 0);
+	double rest[SLOPE_RATIO_BINS], freedom = (double)l->count - 2, last = l->x[l->count - 1];
+
+	if (l->count < LINE_LEAST || !(s.xx > 0)) {
+		only_level(r, s.y, s.w, own);
+		return;
+	}
+	r->level = s.y;
+	r->tilt = s.xy / s.xx;
+	double scatter = scatter_of(l, &s, 0, rest);
+
+	scatter *= widening(l, rest);
+	r->level_error = scatter / sqrt(s.w);
+	r->tilt_error = scatter / sqrt(s.xx);
 	r->p_level = p_of(r->level, r->level_error, freedom);
 	r->p_tilt = p_of(r->tilt, r->tilt_error, freedom);
-	r->at_from = exp(y + r->tilt * (l->x[0] - x) + end_rest(l, rest, 0));
-	r->at_to = exp(y + r->tilt * (l->x[l->count - 1] - x) + end_rest(l, rest, l->count - END_BINS));
+	r->at_from = exp(s.y + r->tilt * (l->x[0] - s.x) + end_rest(l, rest, 0));
+	r->at_to = exp(s.y + r->tilt * (last - s.x) + end_rest(l, rest, l->count - END_BINS));
+	fit_top(r, l);
 }
 
 /* ---- sizes ---- */
@@ -340,8 +376,10 @@ void slope_ratio_of(struct slope_ratio *r, const struct slope_curve *old, const 
 {
 	struct line l;
 
-	*r = (struct slope_ratio){ .level = NAN, .level_error = NAN, .tilt = NAN, .tilt_error = NAN, .at_from = NAN,
-				   .at_to = NAN, .p_level = NAN, .p_tilt = NAN, .from = NAN, .to = NAN };
+	*r = (struct slope_ratio){
+		.from = NAN, .to = NAN, .level = NAN, .level_error = NAN, .tilt = NAN, .tilt_error = NAN,
+		.top_tilt = NAN, .top_error = NAN, .at_from = NAN, .at_to = NAN, .p_level = NAN, .p_tilt = NAN,
+	};
 	compare_sizes(r, old, now);
 	make_line(&l, old, now, of);
 	r->bins = l.count;

@@ -22,6 +22,7 @@ struct slope_ratio {
 	double from, to;             /* the least and the greatest of them */
 	double level, level_error;   /* logarithm of the cost ratio new / old, mean over the bins; its standard error */
 	double tilt, tilt_error;     /* how it changes with log n; NaN below three bins */
+	double top_tilt, top_error;  /* the same over the upper half of the bins; NaN where that has too few */
 	double at_from, at_to;       /* the ratio at both ends: the line, corrected by the bins there */
 	double p_level, p_tilt;      /* that chance alone gives so much or more; NaN: no test */
 	double distance;             /* part of the calls that have other sizes, by Kolmogorov and Smirnov, but that

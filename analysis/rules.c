@@ -162,20 +162,39 @@ const char *slope_outcome_json(enum slope_outcome outcome)
 	return word[outcome];
 }
 
+/* Several models are no verdict, but a range that a bound can be held against. */
+static bool has_range(const struct slope_growth *g)
+{
+	return g->fitted && (g->verdict != SLOPE_VERDICT_INCONCLUSIVE || g->reason == SLOPE_REASON_SEVERAL);
+}
+
+/* "n = 4 .. 300"; "" where nothing was measured. */
+static void put_sizes(const struct slope_growth *g, char text[64])
+{
+	if (!g->sizes)
+		text[0] = '\0';
+	else if (g->n_min == g->n_max)
+		snprintf(text, 64, "n = %.0f alone", g->n_min);
+	else
+		snprintf(text, 64, "n = %.0f .. %.0f", g->n_min, g->n_max);
+}
+
 char *slope_rules_evidence(const struct slope_growth *g, char text[SLOPE_EVIDENCE_TEXT])
 {
-	char growth[SLOPE_GROWTH_TEXT], exponent[48] = "", sizes[64] = "";
+	char least[SLOPE_ORDER_TEXT], growth[SLOPE_GROWTH_TEXT], exponent[48] = "", sizes[64];
 
-	if (g->fitted && isfinite(g->exponent) && g->verdict != SLOPE_VERDICT_INCONCLUSIVE)
+	put_sizes(g, sizes);
+	if (!has_range(g)) {
+		snprintf(text, SLOPE_EVIDENCE_TEXT, sizes[0] ? "%s (%s)" : "%s", slope_reason_text(g->reason), sizes);
+		return text;
+	}
+	if (isfinite(g->exponent))
 		snprintf(exponent, sizeof(exponent), " (exponent %.2f, %.2f .. %.2f)", g->exponent, g->low, g->high);
-	if (g->sizes == 1)
-		snprintf(sizes, sizeof(sizes), " for n = %.0f alone", g->n_min);
-	else if (g->sizes)
-		snprintf(sizes, sizeof(sizes), " for n = %.0f .. %.0f", g->n_min, g->n_max);
-	if (g->verdict == SLOPE_VERDICT_INCONCLUSIVE)
-		snprintf(text, SLOPE_EVIDENCE_TEXT, "%s%s", slope_reason_text(g->reason), sizes);
+	if (g->reason)
+		snprintf(text, SLOPE_EVIDENCE_TEXT, "%s .. %s%s for %s", slope_order_text(g->least, least),
+			 slope_order_text(g->most, growth), exponent, sizes);
 	else
-		snprintf(text, SLOPE_EVIDENCE_TEXT, "%s%s%s", slope_growth_text(g, growth), exponent, sizes);
+		snprintf(text, SLOPE_EVIDENCE_TEXT, "%s%s for %s", slope_growth_text(g, growth), exponent, sizes);
 	return text;
 }
 
@@ -204,7 +223,7 @@ void slope_check_judge(struct slope_check *check, const struct slope_rule *rule)
 	slope_order_text(rule->bound, bound);
 	check->rule = rule;
 	check->advice[0] = '\0';
-	if (g->verdict == SLOPE_VERDICT_INCONCLUSIVE) {
+	if (!has_range(g)) {
 		check->outcome = SLOPE_OUTCOME_INCONCLUSIVE;
 		snprintf(check->why, sizeof(check->why), "%s", evidence);
 		slope_growth_advice(g, check->advice);
@@ -310,6 +329,11 @@ static void judge_difference(struct slope_check *check, const struct slope_diffe
 	if (d->growth > 0) {
 		check->outcome = SLOPE_OUTCOME_FAIL;
 		snprintf(check->why, sizeof(check->why), "grows like %s; it was %s", after, before);
+	} else if (d->rising) {
+		check->outcome = SLOPE_OUTCOME_INCONCLUSIVE;
+		snprintf(check->why, sizeof(check->why), "%s; costs %.2f times as much at n = %.0f, and that rises with n",
+			 after, d->ratio.at_to, d->ratio.to);
+		snprintf(check->advice, sizeof(check->advice), "run inputs of 8 times these sizes");
 	} else if (d->unclear) {
 		check->outcome = SLOPE_OUTCOME_INCONCLUSIVE;
 		snprintf(check->why, sizeof(check->why), "%s; it was %s", after, before);

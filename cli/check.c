@@ -43,7 +43,7 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		  0, 0 },
 		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->judging.unit, "NAME",
 		  "the cost unit (the first that was recorded)", 0, 0 },
-		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->judging.input, SLOPE_INPUT_CHOICES,
+		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->judging.input, SLOPE_VIEW_INPUTS,
 		  "by which input size points count (trms where it was recorded)", 0, 0 },
 		{ "level", 0, SLOPE_OPTION_TEXT, &s->judging.level, "PERCENT", "baseline: false alarms among all (5)",
 		  0, 0 },
@@ -218,7 +218,9 @@ static int check(const struct settings *s, const struct slope_rules *rules, cons
 	};
 	int result = SLOPE_EXIT_WRONG;
 
-	if (slope_judging_choose(&s->judging, profile, &o.unit, &o.metric) &&
+	o.metric = profile->metrics == 1u << SLOPE_METRIC_RMS ? SLOPE_METRIC_RMS : SLOPE_METRIC_TRMS;
+	if (slope_view_unit(profile, s->judging.unit, &o.unit) &&
+	    slope_view_metric(profile, s->judging.input, &o.metric) &&
 	    slope_judging_usable(profile, path, o.metric)) {
 		if (!slope_checks_add_rules(&checks, rules, profile, &o))
 			slope_say("out of memory");

@@ -30,7 +30,7 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		  0, 0 },
 		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->judging.unit, "NAME", "the cost unit (the first that both have)",
 		  0, 0 },
-		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->judging.input, SLOPE_INPUT_CHOICES,
+		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->judging.input, SLOPE_VIEW_INPUTS,
 		  "by which input size points count (trms where both have it)", 0, 0 },
 		{ "level", 0, SLOPE_OPTION_TEXT, &s->judging.level, "PERCENT", "false alarms among all news (5)", 0,
 		  0 },

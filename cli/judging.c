@@ -48,25 +48,6 @@ bool slope_judging_options(const struct slope_judging *given, struct slope_compa
 	return true;
 }
 
-bool slope_judging_choose(const struct slope_judging *given, const struct slope_profile *p, uint32_t *unit,
-			  uint32_t *metric)
-{
-	int position = given->unit ? slope_profile_unit(p, given->unit) : 0;
-
-	if (position < 0) {
-		slope_say("--unit=%s: the profile has no such cost unit; 'slope info' lists them", given->unit);
-		return false;
-	}
-	*unit = (uint32_t)position;
-	*metric = given->input != SLOPE_METRICS ? given->input :
-		  p->metrics == 1u << SLOPE_METRIC_RMS ? SLOPE_METRIC_RMS : SLOPE_METRIC_TRMS;
-	if (p->metrics & 1u << *metric)
-		return true;
-	slope_say("--input=%s: the profile was recorded without; record again with --input=both",
-		  *metric == SLOPE_METRIC_RMS ? "rms" : "trms");
-	return false;
-}
-
 static bool has_points(const struct slope_profile *p, uint32_t metric)
 {
 	for (size_t i = 0; i < p->row_count; i++)

@@ -8,22 +8,22 @@
 
 #include "analysis/compare.h"
 #include "cli/options.h"
+#include "cli/view.h"
 
 /* Exit statuses of a gate; SLOPE_EXIT_WRONG besides. */
 #define SLOPE_EXIT_REGRESSION 1
 #define SLOPE_EXIT_INCONCLUSIVE 3
 
-/* The order of the words is that of enum slope_statistic and of SLOPE_METRIC_*. */
+/* The order of the words is that of enum slope_statistic. */
 #define SLOPE_OF_CHOICES "mean|max|min"
-#define SLOPE_INPUT_CHOICES "trms|rms"
 
-/* What the user has given; NULL, and SLOPE_METRICS for the input, where nothing was. */
+/* What the user has given; NULL, and SLOPE_VIEW_INPUT_NOT_GIVEN for the input, where nothing was. */
 struct slope_judging {
 	const char *unit, *level, *cost, *exponent, *workload, *share;
 	unsigned of, input;
 };
 
-#define SLOPE_JUDGING_NONE { .input = SLOPE_METRICS }
+#define SLOPE_JUDGING_NONE { .input = SLOPE_VIEW_INPUT_NOT_GIVEN }
 
 /*
  * Options of a comparison: what the profiles have in common, and the user's
@@ -31,10 +31,6 @@ struct slope_judging {
  */
 bool slope_judging_options(const struct slope_judging *given, struct slope_compare_options *o,
 			   const struct slope_profile *old, const struct slope_profile *now);
-
-/* The unit and the metric in one profile alone. False after one line was said. */
-bool slope_judging_choose(const struct slope_judging *given, const struct slope_profile *p, uint32_t *unit,
-			  uint32_t *metric);
 
 /* Has it points of this metric (SLOPE_METRICS: of any)? False after one line was said. */
 bool slope_judging_has_points(const struct slope_profile *p, const char *path, uint32_t metric);

@@ -124,6 +124,7 @@ static bool put_function(struct slope_json *j, const struct slope_diff_view *v, 
 	slope_json_object(j, "change", true);
 	slope_json_string(j, "growth", way(d->growth));
 	slope_json_string(j, "cost", way(d->cost));
+	slope_json_bool(j, "rising", d->rising);
 	slope_json_bool(j, "workload", d->workload);
 	slope_json_bool(j, "appeared", d->appeared);
 	slope_json_bool(j, "gone", d->gone);

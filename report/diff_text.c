@@ -180,6 +180,8 @@ static void put_sentence(const struct slope_diff_view *v, const struct slope_dif
 		put_ratio(d, is_tilted(d, v->options), out);
 		between = "; ";
 	}
+	if (d->rising)
+		fputs(", and that rises with n", out);
 	if (!isnan(d->cross))
 		fprintf(out, "; curves cross at n = %.0f", d->cross);
 	if ((d->growth || d->cost) && d->in_callees >= NEARLY_ALL)

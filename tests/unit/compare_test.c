@@ -196,12 +196,13 @@ static void how_much_is_news_can_be_said(void **unused)
 /* Waves on a curve, a little higher in the second run: at some height there is no verdict any more, but no harm. */
 static void a_verdict_may_go_without_harm(void **unused)
 {
-	static const struct made f = { "f", { 0, 90, 1, 0 }, 60, 4, 4000, 3, 0.01 };
 	uint64_t state = 67;
 	size_t lost = 0, unclear = 0;
 
 	(void)unused;
-	for (double wave = 0; wave < 2; wave += 0.02) {
+	for (int i = 0; i < 150; i++) {
+		const struct made f = { "f", { 0, 90, 1 + 0.5 * (i % 3), 0 }, 60, 4, 4000, 3, 0.01 };
+		double wave = 0.02 * (i / 3);
 		struct slope_profile *old = gate_profile(1), *now = gate_profile(1);
 		struct slope_comparison c;
 
@@ -218,6 +219,49 @@ static void a_verdict_may_go_without_harm(void **unused)
 	print_message("verdicts lost to waves: %zu, %zu of them unclear\n", lost, unclear);
 	assert_true(lost > 0);
 	assert_int_equal(unclear, 0);
+}
+
+/* Adds factor * n^2 to what each call of a function cost. */
+static void add_squares(struct slope_profile *p, uint32_t function, double factor)
+{
+	struct slope_profile_points *points = &p->row[function].points[SLOPE_METRIC_TRMS];
+
+	for (size_t i = 0; i < points->count; i++) {
+		struct slope_point *point = (struct slope_point *)(points->rows + i * slope_point_bytes(1));
+		uint64_t more = (uint64_t)(factor * (double)point->n * (double)point->n), n = point->calls;
+		struct slope_stat *s = &point->cost[0];
+
+		s->sq_lo += 2 * more * s->sum + n * more * more;
+		s->sum += n * more;
+		s->min += more;
+		s->max += more;
+		p->row[function].total[0] += n * more;
+	}
+}
+
+/* A quadratic part that has begun to show at the last sizes; a larger factor of the same law. */
+static void what_begins_to_show_is_rising(void **unused)
+{
+	uint64_t state = 71;
+	struct slope_profile *old = gate_profile(2), *now = gate_profile(2);
+	struct slope_comparison c;
+
+	(void)unused;
+	gate_add(old, &(struct made){ "part", { 100, 10, 1, 0 }, 40, 10, 1000, 3, 0.005 }, &state);
+	gate_add(now, &(struct made){ "part", { 100, 10, 1, 0 }, 40, 10, 1000, 3, 0.005 }, &state);
+	gate_add(old, &(struct made){ "factor", { 100, 10, 1, 0 }, 40, 10, 1000, 3, 0.005 }, &state);
+	gate_add(now, &(struct made){ "factor", { 100, 14, 1, 0 }, 40, 10, 1000, 3, 0.005 }, &state);
+	add_squares(now, 1, 0.003);
+	c = compared(old, now);
+	for (size_t i = 0; i < c.count; i++) {
+		bool part = c.entry[i].now.function == 1;
+
+		assert_int_equal(c.entry[i].cost, 1);
+		assert_int_equal(c.entry[i].rising || c.entry[i].growth > 0, part);
+	}
+	slope_comparison_fini(&c);
+	slope_profile_free(old);
+	slope_profile_free(now);
 }
 
 /* A constant part that went away bends the curve on log-log axes; the growth is what it was. */
@@ -441,6 +485,7 @@ int main(void)
 		cmocka_unit_test(little_is_no_news),
 		cmocka_unit_test(how_much_is_news_can_be_said),
 		cmocka_unit_test(a_verdict_may_go_without_harm),
+		cmocka_unit_test(what_begins_to_show_is_rising),
 		cmocka_unit_test(a_smaller_constant_is_no_growth),
 		cmocka_unit_test(crossing_is_where_the_laws_cross),
 		cmocka_unit_test(other_input_is_workload),

@@ -198,7 +198,7 @@ static void words_of_a_check(void **unused)
 
 	contains(text, "FAIL          evil* <= n: evil?[31m<&\"'>?? (made) grows like n^2");
 	contains(text, "PASS          dear <= n: grows like n ");
-	contains(text, "INCONCLUSIVE  once <= n: too few sizes for n = 7 alone\n              run inputs");
+	contains(text, "INCONCLUSIVE  once <= n: too few sizes (n = 7 alone)\n              run inputs");
 	contains(text, "MISSING       nobody <= n: no function");
 	contains(text, "FAIL          no worse than a: evil");
 	contains(text, "PASS          no worse than a: dear");
