@@ -29,6 +29,7 @@
 #define CALLS_MANY 20            /* of each size, to say that sizes hardly vary */
 #define APART 1.2                /* sizes in this ratio are two; nearer ones say the same */
 #define GAP_WIDE 10.0            /* a gap in the sizes, of this ratio, must be bridged by good evidence */
+#define ABOVE_GAP 4u             /* separate sizes above a gap, with which it does no harm */
 #define FORETOLD 1.5             /* ... the lower sizes foretell the upper ones within this factor */
 #define SHOWS 0.2                /* a steep term shows where it makes up so much of the cost: */
 #define SHOWS_BINS 3u            /* in so many bins at least ... */
@@ -436,7 +437,9 @@ static void set_evidence(struct slope_growth *g, const struct slope_bins *b)
 	double range = log(g->to / fmax(g->from, 1)) / log(64), width = isfinite(g->high) ? g->high - g->low : 0;
 	double e = fmin((double)b->count / 12, 1) * fmin(fmax(range, 0.1), 1);
 
-	e *= falloff(fmax(log10(g->gap_to / fmax(g->gap_from, 1) / 2), 0), 1);
+	/* A gap below which there is little tells nothing; one above which there is little tells too much. */
+	if (separate(b, widest_gap(b)) < ABOVE_GAP)
+		e *= falloff(fmax(log10(g->gap_to / fmax(g->gap_from, 1) / 2), 0), 1);
 	/* No lower part of an exponential foretells its upper one. */
 	e *= falloff(g->error, 0.4) * falloff(width, 0.6) * falloff(g->model.order.base ? NAN : g->holdout, 0.8);
 	g->evidence = fmin(fmax(e, 0), 1);
