@@ -185,32 +185,40 @@ static void set_end(struct slope_guess *g, const struct halves *h)
 	}
 }
 
-static enum slope_trend direction(const struct slope_guess *g)
+/* Clearly less in the upper half than in the lower one. */
+static bool fades(const struct halves *h)
 {
-	return g->slope < 0 ? SLOPE_TREND_FALLS : SLOPE_TREND_RISES;
+	double lower = fabs(h->lower.slope), upper = fabs(h->upper.slope);
+
+	return upper <= FADING * lower && lower - upper >= h->error;
 }
 
+static enum slope_trend level_or_unclear(struct slope_guess *g, const struct logs *l)
+{
+	if (g->low < -LEVEL || g->high > LEVEL)
+		return SLOPE_TREND_UNCLEAR;
+	set_level(g, l);
+	return SLOPE_TREND_LEVELS;
+}
+
+/* Lower-order terms fade, and so do logarithms, but slower: what still moves like one may be one. */
 static enum slope_trend judge(struct slope_guess *g, const struct logs *l)
 {
 	double middle = fmax((l->n[g->tail] + l->n[g->count - 1]) / 2, 1);
-	bool moves = (g->low > STILL || g->high < -STILL) && fabs(g->slope) > QUIET / middle;
 	struct halves h;
+	bool moves = g->low > STILL || g->high < -STILL, halved = moves && split(&h, g, l);
 
-	if (!moves) {
-		if (g->low < -LEVEL || g->high > LEVEL)
+	if (halved && fades(&h)) {
+		if (fabs(h.upper.slope) > QUIET / h.upper_n)
 			return SLOPE_TREND_UNCLEAR;
-		set_level(g, l);
+		set_end(g, &h);
 		return SLOPE_TREND_LEVELS;
 	}
-	if (!split(&h, g, l) || fabs(h.upper.slope) > FADING * fabs(h.lower.slope))
-		return direction(g);
-	if (fabs(h.lower.slope) - fabs(h.upper.slope) < h.error)
-		return fabs(h.upper.slope) > h.error ? direction(g) : SLOPE_TREND_UNCLEAR;
-	/* Lower-order terms fade, and so do logarithms, but slower: what still moves like one may be one. */
-	if (fabs(h.upper.slope) > QUIET / h.upper_n)
+	if (!moves || fabs(g->slope) <= QUIET / middle)
+		return level_or_unclear(g, l);
+	if (halved && fabs(h.upper.slope) <= fmin(FADING * fabs(h.lower.slope), h.error))
 		return SLOPE_TREND_UNCLEAR;
-	set_end(g, &h);
-	return SLOPE_TREND_LEVELS;
+	return g->slope < 0 ? SLOPE_TREND_FALLS : SLOPE_TREND_RISES;
 }
 
 void slope_guess_of(struct slope_guess *guess, const struct slope_curve *curve, enum slope_statistic of,

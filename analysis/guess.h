@@ -11,6 +11,8 @@
  * quickly, the ratio levels off beyond the sizes that were seen. A tail that is
  * too short, too narrow or too scattered to tell is called unclear, and so is
  * one that moves less than a logarithm would: n log n + c n over n log n does.
+ * What it gets wrong: with a c so large that the lower term still matters as
+ * much as a logarithm does, the right order is called too small or too large.
  */
 #ifndef SLOPE_ANALYSIS_GUESS_H
 #define SLOPE_ANALYSIS_GUESS_H
