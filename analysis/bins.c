@@ -11,7 +11,9 @@
 #define MODEL_ERROR 0.05         /* no model is truer than this: bounds what many calls of one size may weigh */
 #define UNKNOWN_VARIATION 0.01   /* squared, relative, of single calls, where no size was called twice */
 #define NEIGHBOURS 3u            /* on each side, that the smooth curve looks at */
-#define NEVER_OUTLIERS 2u        /* bins at each end: there the smooth curve only extrapolates */
+#define DISTRUST 0.01            /* what a bin far off counts for the smooth curve */
+#define TAIL 0.25                /* a weight grows with n to this power */
+#define ENDS 2u                  /* bins at each end, where the smooth curve only extrapolates */
 
 /* The relative variance of single calls, over all sizes that were called twice or more. */
 static double variation(const struct slope_curve *curve)
@@ -30,13 +32,13 @@ static double variation(const struct slope_curve *curve)
 	return calls > 0 ? sum / calls : UNKNOWN_VARIATION;
 }
 
-/* The bin of a size when each octave has `per_octave` of them. */
-static long place(double n, unsigned per_octave)
+/* The bin of a size when each octave has `per_octave` of them; half a bin is one for two octaves. */
+static long place(double n, double per_octave)
 {
 	return lround(floor(log2(n + 1) * per_octave + 1e-9));
 }
 
-static size_t count_bins(const struct slope_curve *curve, unsigned per_octave)
+static size_t count_bins(const struct slope_curve *curve, double per_octave)
 {
 	size_t bins = 0;
 	long last = 0;
@@ -67,7 +69,7 @@ static void put_bin(struct slope_bins *b, const struct gathering *sum, double va
  * The mean cost of a bin is that of its calls; the worst and the best are
  * means over its sizes, since the worst of all would belong to the largest n.
  */
-static void gather(struct slope_bins *b, const struct slope_curve *curve, enum slope_statistic of, unsigned per_octave)
+static void gather(struct slope_bins *b, const struct slope_curve *curve, enum slope_statistic of, double per_octave)
 {
 	double single = of == SLOPE_COST_MEAN ? variation(curve) : 0;
 	struct gathering sum = { 0 };
@@ -105,11 +107,11 @@ static void normalize(struct slope_bins *b)
 }
 
 /*
- * A line through the neighbours on log-log axes, near ones counting more.
- * Returns the logarithm of the cost at bin i; `own` is how much of that is the
- * bin's own.
+ * A line through the neighbours on log-log axes, near ones counting more, and
+ * each as much as it is trusted. Returns the logarithm of the cost at bin i;
+ * `own` is how much of that is the bin's own.
  */
-static double local_line(const struct slope_bins *b, const double *log_cost, size_t i, double *own)
+static double local_line(const struct slope_bins *b, const double *log_cost, const double *trust, size_t i, double *own)
 {
 	size_t first = i > NEIGHBOURS ? i - NEIGHBOURS : 0;
 	size_t last = i + NEIGHBOURS < b->count ? i + NEIGHBOURS : b->count - 1;
@@ -118,7 +120,7 @@ static double local_line(const struct slope_bins *b, const double *log_cost, siz
 
 	for (size_t k = first; k <= last; k++) {
 		double x = b->log_n[k] - b->log_n[i], far = fabs(x) / reach;
-		double w = pow(1 - far * far * far, 3);
+		double w = pow(1 - far * far * far, 3) * trust[k];
 
 		w0 += w;
 		w1 += w * x;
@@ -129,10 +131,10 @@ static double local_line(const struct slope_bins *b, const double *log_cost, siz
 	double determinant = w0 * w2 - w1 * w1;
 
 	if (determinant <= 1e-12 * w0 * w2) {
-		*own = 1 / w0;
+		*own = trust[i] / w0;
 		return y0 / w0;
 	}
-	*own = w2 / determinant;
+	*own = trust[i] * w2 / determinant;
 	return (w2 * y0 - w1 * y1) / determinant;
 }
 
@@ -146,6 +148,25 @@ static double median_of_sizes(const double *value, size_t count)
 	return gsl_stats_median_from_sorted_data(sorted, 1, count);
 }
 
+/*
+ * At the ends only what falls is held against a bin: a last one below the three
+ * before it, a first one above the three after it. A last bin that is higher
+ * than expected may be the growth that is looked for, and counts in full.
+ */
+static double off_at_end(const double *log_cost, size_t i, size_t count)
+{
+	double level = 0;
+
+	if (count < 2 * (ENDS + 3))
+		return 0;
+	if (i < ENDS) {
+		level = fmax(fmax(log_cost[ENDS], log_cost[ENDS + 1]), log_cost[ENDS + 2]);
+		return fmax(log_cost[i] - level, 0);
+	}
+	level = fmin(fmin(log_cost[count - ENDS - 1], log_cost[count - ENDS - 2]), log_cost[count - ENDS - 3]);
+	return fmin(log_cost[i] - level, 0);
+}
+
 static void note_outlier(struct slope_growth *g, double n, double cost, double expected, double weight)
 {
 	if (g->outliers < SLOPE_OUTLIERS_KEPT)
@@ -153,51 +174,94 @@ static void note_outlier(struct slope_growth *g, double n, double cost, double e
 	g->outliers++;
 }
 
+/* Sets the smooth curve, how far the bins lie off what their neighbours say, and the noise. */
+static void follow(struct slope_bins *b, const double *log_cost, const double *trust, double least, double *apart)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		double own, at = local_line(b, log_cost, trust, i, &own);
+
+		b->smooth[i] = fmax(exp(at), least);
+		apart[i] = own < 0.95 ? (log_cost[i] - at) / (1 - own) : 0;
+	}
+	b->noise = 1.4826 * median_of_sizes(apart, b->count);
+}
+
+static double bearable(const struct slope_bins *b)
+{
+	return fmax(4 * b->noise, 3 * MODEL_ERROR);
+}
+
+/* A bin far off makes its neighbours look far off: the farthest among them is the one not to trust. */
+static bool distrust(const struct slope_bins *b, const double *apart, double *trust)
+{
+	bool any = false;
+
+	for (size_t i = ENDS; i + ENDS < b->count; i++) {
+		size_t first = i > NEIGHBOURS ? i - NEIGHBOURS : 0, farthest = first;
+
+		for (size_t k = first; k <= i + NEIGHBOURS && k < b->count; k++)
+			if (fabs(apart[k]) > fabs(apart[farthest]))
+				farthest = k;
+		if (farthest != i || fabs(apart[i]) <= bearable(b))
+			continue;
+		trust[i] = DISTRUST;
+		any = true;
+	}
+	return any;
+}
+
 /* Sets the smooth curve; a bin far from what its neighbours say counts less. */
 static void smooth(struct slope_bins *b, struct slope_growth *g)
 {
-	double log_cost[SLOPE_BINS_MAX], apart[SLOPE_BINS_MAX];
+	double log_cost[SLOPE_BINS_MAX], apart[SLOPE_BINS_MAX], trust[SLOPE_BINS_MAX];
 	double least = LEAST_COST;
 
 	for (size_t i = 0; i < b->count; i++) {
 		b->log_n[i] = log(fmax(b->n[i], 0.5));
 		log_cost[i] = log(fmax(b->cost[i], LEAST_COST));
 		least = fmax(least, b->cost[i] * 1e-9);
+		trust[i] = 1;
 	}
+	follow(b, log_cost, trust, least, apart);
+	if (distrust(b, apart, trust))
+		follow(b, log_cost, trust, least, apart);
+	double most = bearable(b);
+
 	for (size_t i = 0; i < b->count; i++) {
-		double own, at = local_line(b, log_cost, i, &own);
+		double off = i >= ENDS && i + ENDS < b->count ? apart[i] : off_at_end(log_cost, i, b->count);
 
-		b->smooth[i] = fmax(exp(at), least);
-		apart[i] = own < 0.95 ? (log_cost[i] - at) / (1 - own) : 0;
-	}
-	b->noise = 1.4826 * median_of_sizes(apart, b->count);
-	double most = fmax(4 * b->noise, 3 * MODEL_ERROR);
-
-	for (size_t i = NEVER_OUTLIERS; i + NEVER_OUTLIERS < b->count; i++) {
-		if (fabs(apart[i]) <= most)
+		if (fabs(off) <= most)
 			continue;
-		double weight = most / fabs(apart[i]);
+		double times = most / fabs(expm1(off)), weight = fmin(times * times, 1);
 
 		b->weight[i] *= weight;
-		b->smooth[i] = fmax(exp(log_cost[i] - apart[i]), least);
+		b->smooth[i] = fmax(exp(log_cost[i] - off), least);
 		note_outlier(g, b->n[i], b->cost[i], b->smooth[i], weight);
 	}
+}
+
+/* Small sizes have their own ways (headers, first calls); what larger inputs will cost is seen at the upper end. */
+static void lean_to_the_tail(struct slope_bins *b)
+{
+	for (size_t i = 0; i < b->count; i++)
+		b->weight[i] *= exp(TAIL * (b->log_n[i] - b->log_n[b->count - 1]));
 }
 
 void slope_bins_init(struct slope_bins *b, const struct slope_curve *curve, enum slope_statistic of,
 		     struct slope_growth *g)
 {
-	unsigned per_octave = 0;
+	double per_octave = 0;
 
 	b->count = 0;
 	b->noise = 0;
 	if (curve->count > SLOPE_BINS_MAX)
-		for (per_octave = 16; per_octave > 1 && count_bins(curve, per_octave) > SLOPE_BINS_MAX; per_octave /= 2)
+		for (per_octave = 16; count_bins(curve, per_octave) > SLOPE_BINS_MAX; per_octave /= 2)
 			;
 	gather(b, curve, of, per_octave);
 	if (!b->count)
 		return;
 	smooth(b, g);
+	lean_to_the_tail(b);
 	normalize(b);
 }
 

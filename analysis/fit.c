@@ -8,8 +8,10 @@
 
 #define COLUMNS 3u
 #define LEAST_ERROR 0.01         /* differences below one percent are not held for or against a model */
+#define LEADING 0.2              /* of the cost at the largest size: less is a correction, and no growth */
 #define GRID 15u                 /* exponents that a bootstrap round tries */
 #define ROUNDS_MAX 400u
+#define WIDER 1.4                /* a bootstrap's interval is too narrow by about this much: tests/growth/corpus */
 #define POWER_MAX 6.0
 
 struct system {
@@ -99,7 +101,7 @@ static double evaluate(const struct slope_bins *b, struct slope_order order, dou
 	double unit = slope_order_at(order, top);
 
 	for (size_t i = 0; i < b->count; i++)
-		value[i] = (order.logs ? slope_order_at(order, b->n[i]) : exp(order.power * b->log_n[i])) / unit;
+		value[i] = (order.logs || b->n[i] < 0.5 ? slope_order_at(order, b->n[i]) : exp(order.power * b->log_n[i])) / unit;
 	return unit;
 }
 
@@ -124,7 +126,7 @@ static void fill(struct system *s, const struct slope_bins *b, const double *val
 
 double slope_fit_criterion(const struct slope_fit *f, double effective)
 {
-	double k = f->parameters, rest = fmax(effective - k - 1, 0.5);
+	double k = f->parameters, rest = fmax((double)f->bins - k - 1, 0.5);
 
 	return effective * log(f->error * f->error + LEAST_ERROR * LEAST_ERROR) + 2 * k + 2 * k * (k + 1) / rest;
 }
@@ -148,10 +150,14 @@ static bool sensible(const struct slope_model *m, const struct slope_bins *b)
 {
 	double before = slope_model_at(m, b->n[0]);
 
+	double top = b->n[b->count - 1], whole = slope_model_at(m, top);
+
 	if (m->factor < 0)
 		return false;
 	if (!m->linear)
 		return true;
+	if (m->linear > 0 && m->factor * slope_order_at(m->order, top) < LEADING * whole)
+		return false;
 	for (size_t i = 1; i < b->count; i++) {
 		double at = slope_model_at(m, b->n[i]);
 
@@ -179,6 +185,7 @@ bool slope_fit_order(struct slope_fit *f, const struct slope_bins *b, struct slo
 		sum += f->residual[i] * f->residual[i];
 	f->error = sqrt(sum / (double)b->count);
 	f->left_out = left_out_error(&s, f->residual, b->count);
+	f->bins = b->count;
 	f->parameters = s.columns + 1 + free;
 	f->linear = linear;
 	f->criterion = slope_fit_criterion(f, (double)b->count);
@@ -237,7 +244,7 @@ static void raise(const struct slope_bins *b, double power, double *value)
 	double top = b->log_n[b->count - 1];
 
 	for (size_t i = 0; i < b->count; i++)
-		value[i] = exp(power * (b->log_n[i] - top));
+		value[i] = b->n[i] > 0 ? exp(power * (b->log_n[i] - top)) : 0;
 }
 
 static void grow(const struct slope_bins *b, double rate, double *value)
@@ -382,7 +389,7 @@ void slope_fit_interval(const struct slope_bins *b, double power, bool linear, u
 	}
 	gsl_sort(found, 1, rounds);
 	/* Few bins make a bootstrap too sure of itself. */
-	double spare = (double)b->count - (linear ? 3.5 : 2.5), wider = sqrt((double)b->count / fmax(spare, 0.5));
+	double spare = (double)b->count - (linear ? 3.5 : 2.5), wider = WIDER * sqrt((double)b->count / fmax(spare, 0.5));
 
 	*low = fmax(power - (power - gsl_stats_quantile_from_sorted_data(found, 1, rounds, 0.025)) * wider, 0);
 	*high = power + (gsl_stats_quantile_from_sorted_data(found, 1, rounds, 0.975) - power) * wider;

@@ -11,6 +11,7 @@
 
 struct slope_fit {
 	struct slope_model model;
+	size_t bins;
 	unsigned parameters;         /* that were fitted, the scatter included */
 	bool linear;                 /* has a linear term besides its order */
 	double error;                /* relative, root of the mean square */

@@ -14,13 +14,27 @@
 #include "analysis/regimes.h"
 
 #define SIZES_LEAST 5u           /* below: too few sizes */
+#define RANGE_FIXED 1.5          /* of many calls, up to this they count as one size */
 #define RANGE_LEAST 3.0          /* largest over smallest size; below: too narrow */
 #define CRITERION_CLEAR 6.0      /* a difference in AICc that rules a model out ... */
-#define LEFT_OUT_CLEAR 1.15      /* ... if the leave-one-out error, too, is so many times the best */
+#define LEFT_OUT_CLEAR 1.3       /* ... if the leave-one-out error, too, is so many times the best */
+#define CRITERION_PREFERS 2.0    /* a difference in AICc that counts for a model */
 #define GAIN_CLEAR 1.3           /* what a further parameter must gain in the leave-one-out error */
 #define GAIN_CRITERION 8.0       /* and in AICc */
+#define OFFSET_MUCH 0.5          /* of the cost at the smallest size, as a negative intercept */
+#define EVIDENCE_LEAST 0.15      /* to call something steep */
 #define SPREAD_MOST 0.6          /* exponents that still make one answer */
 #define ERROR_MOST 0.6           /* relative; above, nothing has been described */
+#define NOISE_MUCH 0.35          /* of neighbouring bins: that no model fits them is no wonder */
+#define CALLS_MANY 20            /* of each size, to say that sizes hardly vary */
+#define APART 1.2                /* sizes in this ratio are two; nearer ones say the same */
+#define GAP_WIDE 10.0            /* a gap in the sizes, of this ratio, must be bridged by good evidence */
+#define ABOVE_GAP 4u             /* separate sizes above a gap, with which it does no harm */
+#define FORETOLD 1.5             /* ... the lower sizes foretell the upper ones within this factor */
+#define SHOWS 0.2                /* a steep term shows where it makes up so much of the cost: */
+#define SHOWS_BINS 3u            /* in so many bins at least ... */
+#define SHOWS_RANGE 2.0          /* ... that lie so far apart, */
+#define SHOWS_FOLDS 2.0          /* or where it gets e^2 times as large */
 #define ROUNDS 40u
 #define ROUNDS_THOROUGH 400u
 
@@ -119,30 +133,40 @@ static void choose(struct contest *c, size_t bins)
 }
 
 /*
- * A model is ruled out when both criteria say so. One with more parameters
- * than the chosen one has not been needed.
+ * As simple as the chosen one, a model is ruled out when both criteria say so.
+ * One with more parameters was not clearly better; where AICc would have taken
+ * it, it belongs to the range. (A linear term more would fit nearly everything.)
  */
-static void rule_out(struct contest *c)
+static bool stands(const struct slope_fit *f, const struct slope_fit *best)
 {
-	const struct slope_fit *best = &c->fit[c->best];
-
-	for (unsigned i = 0; i < CANDIDATES; i++) {
-		const struct slope_fit *f = &c->fit[i];
-
-		c->stands[i] = c->there[i] && f->parameters <= best->parameters && f->certainty > 2 &&
-			       (f->criterion <= best->criterion + CRITERION_CLEAR ||
-				f->left_out <= best->left_out * LEFT_OUT_CLEAR + 0.001);
-	}
-	c->stands[c->best] = true;
+	if (f->certainty < 2)
+		return false;
+	if (f->parameters > best->parameters)
+		return !f->linear && f->criterion < best->criterion - CRITERION_PREFERS;
+	return f->criterion <= best->criterion + CRITERION_CLEAR || f->left_out <= best->left_out * LEFT_OUT_CLEAR + 0.001;
 }
 
-/* Linear is what is expected of a function: where the points allow it, nothing steeper is said. */
-static void prefer_linear(struct contest *c)
+static void rule_out(struct contest *c)
 {
-	const struct slope_order *order = &c->fit[c->best].model.order;
+	for (unsigned i = 0; i < CANDIDATES; i++)
+		c->stands[i] = c->there[i] && (i == c->best || stands(&c->fit[i], &c->fit[c->best]));
+}
 
-	if (c->stands[PLAIN_LINEAR] && slope_order_compare(*order, plain[PLAIN_LINEAR]) > 0)
+/*
+ * Linear is what is expected of a function: where the points allow it, nothing
+ * steeper is said. And a logarithm is not said where the power alone will do.
+ */
+static void prefer_plain(struct contest *c)
+{
+	struct slope_order order = c->fit[c->best].model.order;
+
+	if (c->stands[PLAIN_LINEAR] && slope_order_compare(order, plain[PLAIN_LINEAR]) > 0)
 		c->best = PLAIN_LINEAR;
+	else if (order.logs && order.power)
+		for (unsigned i = 0; i < c->power; i++)
+			if (c->stands[i] && !c->fit[i].model.order.logs && c->fit[i].model.order.power == order.power &&
+			    c->fit[i].linear == c->fit[c->best].linear)
+				c->best = i;
 }
 
 static void set_range(struct slope_growth *g, const struct contest *c)
@@ -158,6 +182,19 @@ static void set_range(struct slope_growth *g, const struct contest *c)
 		if (slope_order_compare(order, g->most) > 0)
 			g->most = order;
 	}
+}
+
+/*
+ * A straight line far below zero at n = 0 bends upwards on log-log axes over the
+ * sizes that were seen: n log n is not ruled out by it.
+ */
+static void allow_for_offset(struct slope_growth *g)
+{
+	const struct slope_order *next = &plain[PLAIN_LINEAR + 1];
+
+	if (slope_order_compare(g->most, plain[PLAIN_LINEAR]) == 0 &&
+	    g->model.constant < -OFFSET_MUCH * slope_model_at(&g->model, g->from))
+		g->most = *next;
 }
 
 /* The slope of log cost over log n from bin `first` on, and its standard error. NaN with fewer than three bins. */
@@ -235,13 +272,15 @@ static double log_r2(const struct slope_bins *b, const struct slope_model *m)
 	return yy > 1e-12 * w ? fmax(1 - rest / yy, 0) : 1;
 }
 
-/* A pure power in the range belongs into the interval, whatever lower terms make of the search. */
-static void reach_power(struct slope_growth *g, struct slope_order order)
+/* The orders of the range belong into the interval, whatever lower terms make of the search. */
+static void reach_order(struct slope_growth *g, struct slope_order order)
 {
-	if (order.logs || order.base)
+	if (order.base)
 		return;
-	g->low = fmin(g->low, order.power);
-	g->high = fmax(g->high, order.power);
+	double slope = slope_order_slope(order, g->from, g->to);
+
+	g->low = fmin(g->low, slope);
+	g->high = fmax(g->high, slope);
 }
 
 static void set_exponent(struct slope_growth *g, const struct contest *c, const struct slope_bins *b, unsigned rounds)
@@ -262,19 +301,22 @@ static void set_exponent(struct slope_growth *g, const struct contest *c, const 
 		g->high = fmax(slope + 2.2 * error, 0);
 		return;
 	}
-	if (best->linear && !slope_fit_power(&power, b, true))
-		power = *best;
-	if (best->linear || c->there[c->power]) {
+	/* With a linear term besides, a logarithm cannot be told from a power just above 1. */
+	bool linear = best->linear && !best->model.order.logs && slope_fit_power(&power, b, true);
+
+	if (linear || c->there[c->power]) {
 		g->exponent = power.model.order.power;
-		slope_fit_interval(b, g->exponent, best->linear, rounds, &g->low, &g->high);
+		slope_fit_interval(b, g->exponent, linear, rounds, &g->low, &g->high);
 	} else {
 		g->exponent = log_slope(b, 0, &error);
 		g->low = g->exponent - 2.2 * error;
 		g->high = g->exponent + 2.2 * error;
 	}
-	reach_power(g, g->least);
-	reach_power(g, best->model.order);
-	reach_power(g, g->most);
+	g->low = fmin(g->low, g->exponent);
+	g->high = fmax(g->high, g->exponent);
+	reach_order(g, g->least);
+	reach_order(g, best->model.order);
+	reach_order(g, g->most);
 }
 
 static enum slope_verdict verdict_of(struct slope_order order)
@@ -293,24 +335,95 @@ static enum slope_verdict verdict_of(struct slope_order order)
 static double spread(const struct slope_growth *g)
 {
 	if (g->most.base)
-		return g->least.base ? 0 : INFINITY;
+		return g->least.base || g->least.power > CONVEX ? 0 : INFINITY;   /* steep either way */
 	return slope_order_slope(g->most, g->from, g->to) - slope_order_slope(g->least, g->from, g->to);
+}
+
+/* How many bins lie clearly apart from each other. */
+static size_t separate(const struct slope_bins *b, size_t first)
+{
+	double last = 0;
+	size_t count = 0;
+
+	for (size_t i = first; i < b->count; i++)
+		if (!count || b->n[i] >= APART * fmax(last, 1)) {
+			last = b->n[i];
+			count++;
+		}
+	return count;
+}
+
+static size_t widest_gap(const struct slope_bins *b)
+{
+	size_t at = 1;
+
+	for (size_t i = 1; i < b->count; i++)
+		if (b->log_n[i] - b->log_n[i - 1] >= b->log_n[at] - b->log_n[at - 1])
+			at = i;
+	return at;
+}
+
+/*
+ * A few large sizes far above all others: whatever joins the two groups gives an
+ * order, and says little. Unless the lower sizes alone foretell the upper ones.
+ */
+static bool rests_on_a_gap(const struct slope_growth *g, const struct slope_bins *b)
+{
+	size_t at = widest_gap(b);
+	struct slope_bins lower;
+	struct slope_fit again;
+
+	if (b->n[at] < GAP_WIDE * fmax(b->n[at - 1], 1) || separate(b, at) >= 3 ||
+	    verdict_of(g->model.order) == SLOPE_VERDICT_CONSTANT)
+		return false;
+	slope_bins_part(&lower, b, 0, at);
+	if (!slope_fit_order(&again, &lower, g->model.order, g->model.linear != 0, 0))
+		return true;
+	for (size_t i = at; i < b->count; i++) {
+		double foretold = slope_model_at(&again.model, b->n[i]);
+
+		if (foretold < b->cost[i] / FORETOLD || foretold > b->cost[i] * FORETOLD)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Below, the constant and the linear term cover a steep one, so that a bend or
+ * the last few sizes alone decide how steep it is. It must show over some range.
+ */
+static bool begins_late(const struct slope_growth *g, const struct slope_bins *b)
+{
+	const struct slope_model *m = &g->model;
+	size_t first = b->count;
+
+	if (slope_order_compare(m->order, plain[PLAIN_LINEAR]) <= 0)
+		return false;
+	while (first > 0 && m->factor * slope_order_at(m->order, b->n[first - 1]) >= SHOWS * slope_model_at(m, b->n[first - 1]))
+		first--;
+	if (b->count - first < SHOWS_BINS)
+		return true;
+	if (m->order.base)
+		return (g->to - b->n[first]) * log(m->order.base) < SHOWS_FOLDS;
+	return g->to < SHOWS_RANGE * b->n[first];
 }
 
 /* Enough to be believed? Otherwise, why not. */
 static enum slope_reason doubt(const struct slope_growth *g, const struct slope_bins *b)
 {
-	if (verdict_of(g->model.order) == SLOPE_VERDICT_CONSTANT) {
-		if (g->low < -0.25 && g->high <= 0.1)
-			return SLOPE_REASON_FALLING;
-		if (g->high > 0.3 || g->low < -0.3)
-			return SLOPE_REASON_SCATTERED;
-	}
+	double error, slope = log_slope(b, 0, &error);
+
+	if (slope + 2.2 * error < -0.1)
+		return SLOPE_REASON_FALLING;
 	if (g->error > ERROR_MOST || (g->error > 0.25 && g->error > 3 * b->noise))
-		return SLOPE_REASON_NO_FIT;
-	if (spread(g) > SPREAD_MOST)
+		return b->noise < NOISE_MUCH ? SLOPE_REASON_NO_FIT : SLOPE_REASON_SCATTERED;
+	if (verdict_of(g->model.order) == SLOPE_VERDICT_CONSTANT && (g->high > 0.3 || g->low < -0.3))
 		return SLOPE_REASON_SCATTERED;
-	return SLOPE_REASON_NONE;
+	if (begins_late(g, b))
+		return SLOPE_REASON_LATE;
+	if (spread(g) > SPREAD_MOST)
+		return SLOPE_REASON_SEVERAL;
+	return rests_on_a_gap(g, b) ? SLOPE_REASON_GAP : SLOPE_REASON_NONE;
 }
 
 static double falloff(double x, double half)
@@ -318,16 +431,25 @@ static double falloff(double x, double half)
 	return isfinite(x) ? 1 / (1 + x / half * x / half) : 0.5;
 }
 
-/* Sizes, range, error, how wide the answer is, and whether the lower sizes foretold the upper ones. */
+/* Sizes, range, gaps, error, how wide the answer is, and whether the lower sizes foretold the upper ones. */
 static void set_evidence(struct slope_growth *g, const struct slope_bins *b)
 {
 	double range = log(g->to / fmax(g->from, 1)) / log(64), width = isfinite(g->high) ? g->high - g->low : 0;
 	double e = fmin((double)b->count / 12, 1) * fmin(fmax(range, 0.1), 1);
 
-	e *= falloff(g->error, 0.4) * falloff(width, 0.6) * falloff(g->holdout, 0.8);
+	/* A gap below which there is little tells nothing; one above which there is little tells too much. */
+	if (separate(b, widest_gap(b)) < ABOVE_GAP)
+		e *= falloff(fmax(log10(g->gap_to / fmax(g->gap_from, 1) / 2), 0), 1);
+	/* No lower part of an exponential foretells its upper one. */
+	e *= falloff(g->error, 0.4) * falloff(width, 0.6) * falloff(g->model.order.base ? NAN : g->holdout, 0.8);
 	g->evidence = fmin(fmax(e, 0), 1);
-	g->grade = g->verdict == SLOPE_VERDICT_INCONCLUSIVE ? '-' :
-		   e >= 0.7 ? 'A' : e >= 0.45 ? 'B' : e >= 0.2 ? 'C' : 'D';
+}
+
+static void set_grade(struct slope_growth *g)
+{
+	double e = g->evidence;
+
+	g->grade = g->verdict == SLOPE_VERDICT_INCONCLUSIVE ? '-' : e >= 0.7 ? 'A' : e >= 0.45 ? 'B' : e >= 0.2 ? 'C' : 'D';
 }
 
 static void conclude(struct slope_growth *g, const struct contest *c, const struct slope_bins *b, unsigned rounds)
@@ -340,13 +462,19 @@ static void conclude(struct slope_growth *g, const struct contest *c, const stru
 	g->from = b->n[0];
 	g->to = b->n[b->count - 1];
 	set_range(g, c);
+	allow_for_offset(g);
 	set_exponent(g, c, b, rounds);
 	g->r2 = log_r2(b, &g->model);
 	g->top_slope = top_slope(b);
 	g->holdout = hold_out(b, best);
+	g->gap_from = b->n[widest_gap(b) - 1];
+	g->gap_to = b->n[widest_gap(b)];
 	g->reason = doubt(g, b);
-	g->verdict = g->reason ? SLOPE_VERDICT_INCONCLUSIVE : verdict_of(g->model.order);
 	set_evidence(g, b);
+	if (!g->reason && g->evidence < EVIDENCE_LEAST && verdict_of(g->model.order) > SLOPE_VERDICT_LINEARITHMIC)
+		g->reason = SLOPE_REASON_WEAK;
+	g->verdict = g->reason ? SLOPE_VERDICT_INCONCLUSIVE : verdict_of(g->model.order);
+	set_grade(g);
 }
 
 static void contest(struct contest *c, const struct slope_bins *b)
@@ -354,7 +482,7 @@ static void contest(struct contest *c, const struct slope_bins *b)
 	fit_all(c, b);
 	choose(c, b->count);
 	rule_out(c);
-	prefer_linear(c);
+	prefer_plain(c);
 }
 
 static void answer_nothing(struct slope_growth *g, enum slope_reason reason)
@@ -363,6 +491,17 @@ static void answer_nothing(struct slope_growth *g, enum slope_reason reason)
 	g->reason = reason;
 	g->evidence = 0;
 	g->grade = '-';
+}
+
+/* Called often, and always with about the same size: it will hardly be another with larger inputs. */
+static bool is_fixed(const struct slope_curve *curve)
+{
+	double calls = 0;
+
+	for (size_t i = 0; i < curve->count; i++)
+		calls += curve->point[i].calls;
+	return calls >= CALLS_MANY * (double)curve->count &&
+	       curve->point[curve->count - 1].n <= RANGE_FIXED * fmax(curve->point[0].n, 1);
 }
 
 void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, enum slope_statistic of, bool thorough)
@@ -383,8 +522,12 @@ void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, en
 	g->n_max = g->to = curve->point[curve->count - 1].n;
 	slope_bins_init(&all, curve, of, g);
 	g->bins = all.count;
-	if (all.count < SIZES_LEAST) {
-		answer_nothing(g, SLOPE_REASON_FEW_SIZES);
+	if (is_fixed(curve)) {
+		answer_nothing(g, SLOPE_REASON_FIXED);
+		return;
+	}
+	if (all.count < SIZES_LEAST) {       /* many sizes in few bins lie close together */
+		answer_nothing(g, curve->count < SIZES_LEAST ? SLOPE_REASON_FEW_SIZES : SLOPE_REASON_NARROW);
 		return;
 	}
 	contest(&c, &all);
@@ -397,21 +540,26 @@ void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, en
 	} else {
 		conclude(g, &c, &all, rounds);
 	}
-	if (g->to < RANGE_LEAST * fmax(g->from, 1) && g->verdict != SLOPE_VERDICT_EXPONENTIAL)
+	if (g->verdict == SLOPE_VERDICT_EXPONENTIAL)
+		return;
+	if (g->to < RANGE_LEAST * fmax(g->from, 1))
 		answer_nothing(g, SLOPE_REASON_NARROW);
+	else if (separate(&all, 0) < SIZES_LEAST)
+		answer_nothing(g, SLOPE_REASON_FEW_SIZES);
 }
 
 char *slope_growth_text(const struct slope_growth *g, char text[SLOPE_GROWTH_TEXT])
 {
 	char least[SLOPE_ORDER_TEXT], most[SLOPE_ORDER_TEXT];
 
+	slope_order_text(g->least, least);
+	slope_order_text(g->most, most);
 	if (g->verdict == SLOPE_VERDICT_INCONCLUSIVE)
 		snprintf(text, SLOPE_GROWTH_TEXT, "inconclusive");
-	else if (slope_order_compare(g->least, g->most) == 0)
-		snprintf(text, SLOPE_GROWTH_TEXT, "%s", slope_order_text(g->model.order, most));
+	else if (!strcmp(least, most))       /* n^3 and n^2.998 look alike */
+		snprintf(text, SLOPE_GROWTH_TEXT, "%s", most);
 	else
-		snprintf(text, SLOPE_GROWTH_TEXT, "%s .. %s", slope_order_text(g->least, least),
-			 slope_order_text(g->most, most));
+		snprintf(text, SLOPE_GROWTH_TEXT, "%s .. %s", least, most);
 	return text;
 }
 
@@ -427,6 +575,7 @@ char *slope_growth_advice(const struct slope_growth *g, char text[SLOPE_ADVICE_T
 {
 	switch (g->reason) {
 	case SLOPE_REASON_NONE:
+	case SLOPE_REASON_FIXED:
 		text[0] = '\0';
 		break;
 	case SLOPE_REASON_NO_POINTS:
@@ -440,6 +589,10 @@ char *slope_growth_advice(const struct slope_growth *g, char text[SLOPE_ADVICE_T
 	case SLOPE_REASON_NARROW:
 		snprintf(text, SLOPE_ADVICE_TEXT, "run inputs with n up to %.0f or beyond, and merge the profiles",
 			 rounded_up(g->n_min * 64));
+		break;
+	case SLOPE_REASON_GAP:
+		snprintf(text, SLOPE_ADVICE_TEXT, "run inputs with n between %.0f and %.0f, and merge the profiles", g->gap_from,
+			 g->gap_to);
 		break;
 	default:
 		snprintf(text, SLOPE_ADVICE_TEXT, "run inputs with n up to %.0f or beyond; slope show has the plot",

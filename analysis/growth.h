@@ -4,11 +4,11 @@
  * the points do not rule out, the exponent with its interval, and how good the
  * evidence is. docs/growth.md says how it is found; the short form:
  *
- * Sizes are gathered in geometric bins. Every candidate (an order, with an
+ * Sizes are gathered in geometric bins. Every candidate (an order with an
  * intercept, above linear also with a linear term) is fitted by relative
- * error; AICc and leave-one-out error, both of the logarithm of the cost, must
- * agree on what is ruled out. What remains is a range; where it is too wide,
- * or nothing fits, the verdict is `inconclusive` and says why.
+ * error. AICc and leave-one-out error must agree on what is ruled out; what
+ * remains is a range. Where it is too wide, or nothing fits, the verdict is
+ * `inconclusive` and says why.
  */
 #ifndef SLOPE_ANALYSIS_GROWTH_H
 #define SLOPE_ANALYSIS_GROWTH_H
@@ -36,11 +36,16 @@ enum slope_verdict {
 #define SLOPE_REASON_LIST(X)                                    \
 	X(NONE, "")                                             \
 	X(NO_POINTS, "no points")                               \
+	X(FIXED, "n hardly varies")                             \
 	X(FEW_SIZES, "too few sizes")                           \
 	X(NARROW, "too narrow a range")                         \
 	X(NO_FIT, "no model fits")                              \
 	X(FALLING, "cost falls with n")                         \
-	X(SCATTERED, "too much scatter")
+	X(GAP, "a gap in the sizes")                            \
+	X(SEVERAL, "several models fit")                        \
+	X(WEAK, "too little evidence")                          \
+	X(SCATTERED, "too much scatter")                        \
+	X(LATE, "growth only at the end")
 
 enum slope_reason {
 #define X(id, text) SLOPE_REASON_##id,
@@ -76,6 +81,7 @@ struct slope_growth {
 	double top_slope;            /* log-log slope over the top decade of n; NaN where it has too few bins */
 	double holdout;              /* relative error for the upper sizes of a fit to the lower ones; NaN: not possible */
 	double from, to;             /* sizes that the model describes */
+	double gap_from, gap_to;     /* the widest gap between two bins */
 	bool broken;                 /* two regimes: `model` is the upper one, from `from` on */
 	struct slope_model below;    /* and this the lower one */
 

@@ -57,12 +57,17 @@ char *slope_order_text(struct slope_order order, char text[SLOPE_ORDER_TEXT])
 	return text;
 }
 
-/* Lower case without blanks, '*' and the wrapping O( ) or Theta( ); superscripts become ^2 and ^3. */
+/* Lower case without blanks, '*' and the wrapping O( ) or Theta( ); ** becomes ^, and superscripts ^2 and ^3. */
 static bool squeeze(const char *text, char *out, size_t bytes)
 {
 	size_t length = 0;
 
 	for (const char *c = text; *c; c++) {
+		if (length + 3 <= bytes && !strncmp(c, "**", 2)) {
+			out[length++] = '^';
+			c++;
+			continue;
+		}
 		if (isspace((unsigned char)*c) || *c == '*' || !strncmp(c, "\xc2\xb7", 2)) {
 			c += (unsigned char)*c == 0xc2;
 			continue;
@@ -121,10 +126,11 @@ static bool take_log(const char **c, unsigned *logs)
 {
 	double q = 1;
 
-	if (!take(c, "log2(") && !take(c, "log_2"))
-		(void)0;
-	else
-		return *logs = 1, take(c, "n)") || take(c, "n") || take(c, "(n)");
+	*logs = 1;
+	if (take(c, "log2n") || take(c, "log2(n)"))
+		return true;
+	if (take(c, "log_2"))
+		return take(c, "n") || take(c, "(n)");
 	if (!take(c, "log") && !take(c, "ln") && !take(c, "lg"))
 		return false;
 	if (take(c, "^") && !take_number(c, 9, &q))

@@ -6,7 +6,8 @@
 #define BINS_LEAST 5u            /* of each regime */
 #define RANGE_LEAST 3.0          /* of the upper regime: largest over smallest size */
 #define ERROR_FINE 0.04          /* a single model this good needs no second one */
-#define ERROR_GAIN 0.5           /* two models must halve the error */
+#define ERROR_GAIN 0.6           /* of the error, at most so much is left with two models */
+#define UPPER_LEAST 8u           /* bins that have a law of their own, whatever the lower ones do */
 #define CRITERION_GAIN 10.0
 #define PLACES 3u                /* breaks that are tried with models, on each side of the best by lines */
 
@@ -72,7 +73,7 @@ static bool best_simple(struct slope_fit *best, const struct slope_bins *part)
 }
 
 /* The error of both parts together, relative to the whole's bins. */
-static bool try_break(struct slope_break *b, const struct slope_bins *all, size_t at)
+static bool try_break(struct slope_break *b, const struct slope_bins *all, size_t at, double *upper_error)
 {
 	struct slope_bins part;
 	struct slope_fit lower, upper;
@@ -85,6 +86,7 @@ static bool try_break(struct slope_break *b, const struct slope_bins *all, size_
 		return false;
 	double count = (double)all->count, low = (double)at;
 
+	*upper_error = upper.error;
 	*b = (struct slope_break){
 		.at = at,
 		.below = lower.model,
@@ -93,23 +95,55 @@ static bool try_break(struct slope_break *b, const struct slope_bins *all, size_
 	return true;
 }
 
+/* The error of the single model over the upper bins alone. */
+static double error_from(const struct slope_fit *f, size_t at, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = at; i < count; i++)
+		sum += f->residual[i] * f->residual[i];
+	return sqrt(sum / (double)(count - at));
+}
+
+static double log_gain(double before, double after)
+{
+	return log((before * before + 1e-4) / (after * after + 1e-4));
+}
+
+/*
+ * The lower sizes may be too ragged for any model and still mislead about the
+ * upper ones: where those have a law of their own that describes them clearly
+ * better, it is what counts for larger inputs.
+ */
+static bool upper_stands_apart(const struct slope_bins *b, const struct slope_fit *best, size_t at, double own)
+{
+	double before = error_from(best, at, b->count), bins = (double)(b->count - at);
+
+	return b->count - at >= UPPER_LEAST && own < before * ERROR_GAIN && bins / 2 * log_gain(before, own) > CRITERION_GAIN;
+}
+
 bool slope_regimes_find(struct slope_break *found, const struct slope_bins *b, const struct slope_fit *best)
 {
 	if (best->error < ERROR_FINE || b->count < 2 * BINS_LEAST)
 		return false;
 	size_t middle = break_by_lines(b);
 	struct slope_break one;
+	double upper, upper_found = 0;
 
 	if (!middle)
 		return false;
 	found->error = INFINITY;
 	for (size_t at = middle - PLACES; at <= middle + PLACES; at++)
-		if (allowed(b, at) && try_break(&one, b, at) && one.error < found->error)
+		if (allowed(b, at) && try_break(&one, b, at, &upper) && one.error < found->error) {
 			*found = one;
-	struct slope_fit both = { .error = found->error, .parameters = 6 };
+			upper_found = upper;
+		}
+	struct slope_fit both = { .error = found->error, .parameters = 6, .bins = b->count };
 	double effective = slope_fit_effective(best, b->count);
 
 	effective = fmax(effective, (double)b->count / 2);
-	return found->error < best->error * ERROR_GAIN &&
-	       slope_fit_criterion(&both, effective) < slope_fit_criterion(best, effective) - CRITERION_GAIN;
+	if (found->error < best->error * ERROR_GAIN &&
+	    slope_fit_criterion(&both, effective) < slope_fit_criterion(best, effective) - CRITERION_GAIN)
+		return true;
+	return upper_stands_apart(b, best, found->at, upper_found);
 }

@@ -11,26 +11,53 @@
 #include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
-#include "report/report.h"
+#include "cli/view.h"
+#include "report/functions.h"
 
-typedef bool print_fn(const struct slope_profile *profile, FILE *out);
+/* Options that only some formats have a use for. */
+enum { TAKES_UNIT = 1, TAKES_INPUT = 2, TAKES_FUNCTION = 4, TAKES_THREADS = 8 };
+
+typedef bool print_fn(const struct slope_profile *profile, const struct slope_export_options *o, FILE *out);
+
+struct format {
+	bool (*whole)(const struct slope_profile *profile, FILE *out);
+	print_fn *chosen;            /* instead, for a format that holds what its options choose */
+	unsigned takes;
+	bool binary;
+};
+
+static print_fn print_extrap;
 
 /* In the order of FORMATS. */
-static print_fn *const print_as[] = { slope_export_csv, slope_export_json, slope_export_callgrind };
-#define FORMATS "csv|json|callgrind"
+static const struct format formats[] = {
+	{ .whole = slope_export_csv },
+	{ .whole = slope_export_json },
+	{ .whole = slope_export_callgrind },
+	{ .chosen = slope_export_pprof, .takes = TAKES_INPUT, .binary = true },
+	{ .chosen = slope_export_folded, .takes = TAKES_UNIT | TAKES_THREADS },
+	{ .chosen = slope_export_speedscope },
+	{ .chosen = print_extrap, .takes = TAKES_INPUT | TAKES_FUNCTION },
+};
+#define FORMATS "csv|json|callgrind|pprof|folded|speedscope|extrap"
 #define FORMAT_NOT_GIVEN UINT_MAX
 
 struct settings {
-	unsigned format;
-	const char *output;
+	unsigned format, input;
+	bool threads;
+	const char *output, *unit, *function;
 };
 
 static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 {
 	const struct slope_option option[] = {
 		{ "format", 'f', SLOPE_OPTION_CHOICE, &s->format, FORMATS,
-		  "csv: every point; json: the whole profile; callgrind: for KCachegrind", 0, 0 },
+		  "csv: every point; json: the whole profile; folded: for flame graphs; others: for that tool", 0, 0 },
 		{ "output", 'o', SLOPE_OPTION_TEXT, &s->output, "FILE", "write to a file, not to standard output", 0, 0 },
+		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME", "folded: the cost unit (the first that was recorded)", 0, 0 },
+		{ "threads", 0, SLOPE_OPTION_FLAG, &s->threads, NULL, "folded: each thread apart", 0, 0 },
+		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->input, SLOPE_VIEW_INPUTS,
+		  "pprof, extrap: by which input size points count (trms where it was recorded)", 0, 0 },
+		{ "function", 0, SLOPE_OPTION_TEXT, &s->function, "NAME", "extrap: only the function of this name", 0, 0 },
 		{ 0 },
 	};
 	const struct slope_usage usage = {
@@ -41,9 +68,54 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 	return slope_options_parse(&usage, argc, argv);
 }
 
-static int to_stdout(const struct slope_profile *profile, print_fn *print)
+/* An option that the format has no use for is a misunderstanding. */
+static bool options_fit(const struct settings *s)
 {
-	bool good = print(profile, stdout);
+	unsigned takes = formats[s->format].takes;
+	const char *lost = NULL;
+
+	if (s->unit && !(takes & TAKES_UNIT))
+		lost = "--unit is for --format=folded";
+	else if (s->threads && !(takes & TAKES_THREADS))
+		lost = "--threads is for --format=folded";
+	else if (s->input != SLOPE_VIEW_INPUT_NOT_GIVEN && !(takes & TAKES_INPUT))
+		lost = "--input is for --format=pprof and --format=extrap";
+	else if (s->function && !(takes & TAKES_FUNCTION))
+		lost = "--function is for --format=extrap";
+	if (lost)
+		slope_say("%s", lost);
+	else if (formats[s->format].binary && !s->output && isatty(STDOUT_FILENO))
+		slope_say("this format is binary and nothing for a terminal; give -o FILE");
+	else
+		return true;
+	return false;
+}
+
+/* Says what Extra-P would say less clearly. */
+static bool print_extrap(const struct slope_profile *profile, const struct slope_export_options *o, FILE *out)
+{
+	struct slope_extrap_notes notes;
+
+	if (!slope_export_extrap(profile, o, out, &notes))
+		return false;
+	if (!notes.functions)
+		slope_say("the %s has no points, so there is nothing for Extra-P", o->function ? "function" : "profile");
+	else if (notes.sizes_differ)
+		slope_say("Extra-P wants the same sizes for all functions of a file, and these differ: "
+			  "choose one with --function=NAME");
+	return true;
+}
+
+static bool print(const struct slope_profile *profile, const struct format *format,
+		  const struct slope_export_options *o, FILE *out)
+{
+	return format->whole ? format->whole(profile, out) : format->chosen(profile, o, out);
+}
+
+static int to_stdout(const struct slope_profile *profile, const struct format *format,
+		     const struct slope_export_options *o)
+{
+	bool good = print(profile, format, o, stdout);
 
 	if (!good)
 		slope_say("out of memory");
@@ -51,13 +123,14 @@ static int to_stdout(const struct slope_profile *profile, print_fn *print)
 }
 
 /* Into a neighbour first: a failure leaves the file as it was. A device or a pipe is written directly. */
-static int to_file(const struct slope_profile *profile, print_fn *print, const char *path)
+static int to_file(const struct slope_profile *profile, const struct format *format,
+		   const struct slope_export_options *o, const char *path)
 {
 	struct stat st;
 	bool direct = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 	char *target = direct ? slope_text("%s", path) : slope_text("%s.tmp.%ld", path, (long)getpid());
 	FILE *out = fopen(target, "w");
-	bool good = out && print(profile, out);
+	bool good = out && print(profile, format, o, out);
 
 	if (out && ferror(out))
 		good = false;
@@ -74,23 +147,45 @@ static int to_file(const struct slope_profile *profile, print_fn *print, const c
 	return good ? 0 : SLOPE_EXIT_WRONG;
 }
 
+static bool has_function(const struct slope_profile *profile, const char *name)
+{
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (slope_report_is_named(&profile->function[i], name))
+			return true;
+	slope_say("--function=%s: the profile has no function of this name; 'slope report --filter' finds names", name);
+	return false;
+}
+
+static int export_profile(const struct slope_profile *profile, const struct settings *s)
+{
+	struct slope_export_options o = slope_export_defaults(profile);
+	const struct format *format = &formats[s->format];
+
+	o.threads = s->threads;
+	o.function = s->function;
+	if (!slope_view_unit(profile, s->unit, &o.unit) || !slope_view_metric(profile, s->input, &o.metric))
+		return SLOPE_EXIT_WRONG;
+	if (s->function && !has_function(profile, s->function))
+		return SLOPE_EXIT_WRONG;
+	return s->output ? to_file(profile, format, &o, s->output) : to_stdout(profile, format, &o);
+}
+
 static int export_file(const char *path, const struct settings *s)
 {
 	struct slope_profile *profile = path ? slope_datafile_open(path) : NULL;
-	print_fn *print = print_as[s->format];
 	int result;
 
 	if (!profile)
 		return SLOPE_EXIT_WRONG;
 	slope_datafile_say_problems(profile, path);
-	result = s->output ? to_file(profile, print, s->output) : to_stdout(profile, print);
+	result = export_profile(profile, s);
 	slope_profile_free(profile);
 	return result;
 }
 
 int slope_verb_export(int argc, char **argv)
 {
-	struct settings s = { .format = FORMAT_NOT_GIVEN };
+	struct settings s = { .format = FORMAT_NOT_GIVEN, .input = SLOPE_VIEW_INPUT_NOT_GIVEN };
 	enum slope_parsed parsed = parse(&s, &argc, argv);
 
 	if (parsed != SLOPE_PARSED)
@@ -99,5 +194,7 @@ int slope_verb_export(int argc, char **argv)
 		slope_say("in which format? Give --format=%s", FORMATS);
 		return SLOPE_EXIT_WRONG;
 	}
+	if (!options_fit(&s))
+		return SLOPE_EXIT_WRONG;
 	return export_file(slope_datafile_operand(argc, argv), &s);
 }

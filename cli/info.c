@@ -9,7 +9,8 @@
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "report/clip.h"
-#include "report/json.h"
+#include "report/facts.h"
+#include "report/report.h"
 
 #define KEY_COLUMNS 17
 
@@ -226,7 +227,15 @@ static void problem_facts(struct facts *f, const struct slope_profile *p)
 		text_fact(f, "problem", p->problem[i]);
 }
 
-static void print_facts(struct facts *f, const struct slope_profile *p, const char *path)
+static void statistics_facts(struct facts *f, const struct slope_profile *p, const struct slope_statistics *s)
+{
+	if (f->json)
+		slope_facts_statistics(&f->out, s);
+	else
+		slope_statistics_text(s, p->unit_name[0] ? p->unit_name[0] : "?", KEY_COLUMNS, stdout);
+}
+
+static void print_facts(struct facts *f, const struct slope_profile *p, const struct slope_statistics *s, const char *path)
 {
 	struct stat st;
 
@@ -239,6 +248,7 @@ static void print_facts(struct facts *f, const struct slope_profile *p, const ch
 	run_facts(f, p);
 	measure_facts(f, p);
 	size_facts(f, p);
+	statistics_facts(f, p, s);
 	loss_facts(f, p);
 	problem_facts(f, p);
 	if (f->json)
@@ -258,9 +268,16 @@ int slope_verb_info(int argc, char **argv)
 	if (!profile)
 		return SLOPE_EXIT_WRONG;
 	struct facts f = { .json = s.json };
+	struct slope_statistics statistics;
+	bool good = slope_statistics_init(&statistics, profile, 0);
 
-	slope_json_init(&f.out, stdout);
-	print_facts(&f, profile, path);
+	if (good) {
+		slope_json_init(&f.out, stdout);
+		print_facts(&f, profile, &statistics, path);
+		slope_statistics_fini(&statistics);
+	} else {
+		slope_say("out of memory");
+	}
 	slope_profile_free(profile);
-	return slope_flush_output() ? 0 : SLOPE_EXIT_WRONG;
+	return slope_flush_output() && good ? 0 : SLOPE_EXIT_WRONG;
 }

@@ -10,27 +10,30 @@
 
 #define TOP_NOT_GIVEN UINT64_MAX
 
-/* In the order of enum slope_report_sort. */
-#define SORT_CHOICES "total|self|calls|name"
+/* The order of the choices is that of enum slope_report_sort and enum slope_statistic. */
+#define SORT_CHOICES "growth|total|self|calls|name"
+#define OF_CHOICES "mean|max|min"
 
 struct settings {
 	bool json;
-	uint64_t top;
-	unsigned sort, input, color;
+	uint64_t top, times;
+	unsigned sort, input, color, of;
 	const char *unit, *filter;
 };
 
-static const struct settings defaults = { .top = TOP_NOT_GIVEN, .sort = SLOPE_SORT_TOTAL, .input = SLOPE_INPUT_NOT_GIVEN };
+static const struct settings defaults = { .top = TOP_NOT_GIVEN, .times = 10, .input = SLOPE_VIEW_INPUT_NOT_GIVEN };
 
 static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 {
 	const struct slope_option option[] = {
 		{ "json", 'j', SLOPE_OPTION_FLAG, &s->json, NULL, "print JSON (schema slope-report/1)", 0, 0 },
-		{ "top", 'n', SLOPE_OPTION_NUMBER, &s->top, "N", "show at most N functions; 0: all (25; all with --json)",
-		  0, UINT32_MAX },
-		{ "sort", 's', SLOPE_OPTION_CHOICE, &s->sort, SORT_CHOICES, "what comes first (total)", 0, 0 },
+		{ "top", 'n', SLOPE_OPTION_NUMBER, &s->top, "N",
+		  "show at most N functions, of each group; 0: all (10 of a group, 25 in all; all with --json)", 0, UINT32_MAX },
+		{ "sort", 's', SLOPE_OPTION_CHOICE, &s->sort, SORT_CHOICES, "what comes first (growth: in groups)", 0, 0 },
+		{ "times", 'k', SLOPE_OPTION_NUMBER, &s->times, "K", "foretell shares for inputs K times as large (10)", 2, 1000000 },
+		{ "of", 0, SLOPE_OPTION_CHOICE, &s->of, OF_CHOICES, "which cost of a size makes the curve (mean)", 0, 0 },
 		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME", "the cost unit (the first that was recorded)", 0, 0 },
-		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->input, SLOPE_INPUT_CHOICES,
+		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->input, SLOPE_VIEW_INPUTS,
 		  "by which input size points count (trms where it was recorded)", 0, 0 },
 		{ "filter", 'f', SLOPE_OPTION_TEXT, &s->filter, "GLOB", "only functions whose name fits", 0, 0 },
 		{ "color", 0, SLOPE_OPTION_CHOICE, &s->color, SLOPE_COLOR_CHOICES,
@@ -39,7 +42,7 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 	};
 	const struct slope_usage usage = {
 		.command = "slope report", .operands = "[options] [FILE]", .option = option,
-		.summary = "Shows the functions of a profile (slope.data), the most costly first.",
+		.summary = "Shows the functions of a profile (slope.data), those first whose growth will hurt.",
 	};
 
 	return slope_options_parse(&usage, argc, argv);
@@ -58,6 +61,9 @@ static int print(const struct slope_profile *profile, const struct settings *s)
 		o.top = s->top;
 	o.sort = (enum slope_report_sort)s->sort;
 	o.filter = s->filter;
+	o.of = (enum slope_statistic)s->of;
+	o.times = (double)s->times;
+	o.ascii = slope_view_ascii();
 	o.color = slope_color_wanted(s->color, stdout);
 	o.width = slope_view_width();
 	good = s->json ? slope_report_json(profile, &o, stdout) : slope_report_text(profile, &o, stdout);

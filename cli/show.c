@@ -32,7 +32,7 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		{ "guess", 'g', SLOPE_OPTION_LIST, &s->guess, "ORDER",
 		  "divide the cost by this order, 'n log n'; may be given again (those near the fitted one)", 0, 0 },
 		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME", "the cost unit (the first recorded)", 0, 0 },
-		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->input, SLOPE_INPUT_CHOICES,
+		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->input, SLOPE_VIEW_INPUTS,
 		  "by which input size (trms where it was recorded)", 0, 0 },
 		{ "linear", 0, SLOPE_OPTION_FLAG, &s->linear, NULL, "linear axes (each as it helps)", 0, 0 },
 		{ "log", 0, SLOPE_OPTION_FLAG, &s->log, NULL, "logarithmic axes", 0, 0 },
@@ -182,7 +182,7 @@ static bool sensible(const struct settings *s, int argc)
 
 int slope_verb_show(int argc, char **argv)
 {
-	struct settings s = { .input = SLOPE_INPUT_NOT_GIVEN };
+	struct settings s = { .input = SLOPE_VIEW_INPUT_NOT_GIVEN };
 	enum slope_parsed parsed = parse(&s, &argc, argv);
 	int result = SLOPE_EXIT_WRONG;
 

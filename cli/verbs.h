@@ -11,6 +11,10 @@
 	X(record, "profile a run of a program and write slope.data")                         \
 	X(report, "show the functions of a profile")                                         \
 	X(show, "show one function: its curve, growth, workload, callers and source")         \
+	X(explain, "say what makes a function grow: its own code or a callee, down to the culprit") \
+	X(diff, "say what grows or costs otherwise than in another profile")                 \
+	X(check, "hold the growth of functions against rules or a baseline: a gate for CI")   \
+	X(threads, "show the threads of a profile, and what other threads and the outside feed") \
 	X(export, "print a profile in another format: csv, json, callgrind")                 \
 	X(merge, "make one profile of several")                                              \
 	X(info, "print the facts of a profile: program, source, sizes, what was lost")       \

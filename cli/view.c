@@ -55,7 +55,7 @@ bool slope_view_unit(const struct slope_profile *profile, const char *name, uint
 
 bool slope_view_metric(const struct slope_profile *profile, unsigned input, uint32_t *metric)
 {
-	if (input == SLOPE_INPUT_NOT_GIVEN)
+	if (input == SLOPE_VIEW_INPUT_NOT_GIVEN)
 		return true;
 	if (profile->metrics & 1u << input) {
 		*metric = input;

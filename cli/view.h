@@ -10,8 +10,8 @@
 #include "profile/profile.h"
 
 /* Choices of --input, in the order of SLOPE_METRIC_*; and "not given". */
-#define SLOPE_INPUT_CHOICES "trms|rms"
-#define SLOPE_INPUT_NOT_GIVEN SLOPE_METRICS
+#define SLOPE_VIEW_INPUTS "trms|rms"
+#define SLOPE_VIEW_INPUT_NOT_GIVEN SLOPE_METRICS
 
 /* The position of a cost unit; NULL stands for the first. False after a line was said: the profile has none such. */
 bool slope_view_unit(const struct slope_profile *profile, const char *name, uint32_t *unit);

@@ -9,9 +9,19 @@ _slope_options() {
 		echo '-o --output= --source= --cost= --input= --cell= --toggle= --only= --skip= --max-points='
 		echo '--fair-sched= --max-threads= --no-symbols -q --quiet'
 		;;
-	report) echo '-j --json -n --top= -s --sort= -u --unit= -i --input= -f --filter= --color=' ;;
+	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color=' ;;
 	show) echo '-j --json -o --output= -g --guess= -u --unit= -i --input= --linear --log --ascii --color=' ;;
-	export) echo '-f --format= -o --output=' ;;
+	explain) echo '-j --json -u --unit= --color=' ;;
+	diff)
+		echo '-j --json -g --gate -n --top= -p --points --of= -u --unit= -i --input= --level= --min-cost= --min-exponent='
+		echo '--min-workload= --share= --color='
+		;;
+	check)
+		echo '-r --rules= -b --baseline= -j --json --junit= -q --quiet --inconclusive= --allow-missing --of= -u --unit='
+		echo '-i --input= --level= --min-exponent= --share= --color='
+		;;
+	threads) echo '-j --json -n --top= -u --unit= -f --filter= --color=' ;;
+	export) echo '-f --format= -o --output= -u --unit= --threads -i --input= --function=' ;;
 	merge) echo '-o --output=' ;;
 	info) echo '-j --json' ;;
 	doctor) echo '-j --json --color=' ;;
@@ -27,10 +37,12 @@ _slope_values() {
 	record/--input) echo 'trms rms both' ;;
 	record/--cell) echo '1 2 4 8 16 32 64' ;;
 	record/--fair-sched) echo 'yes no' ;;
-	report/--sort | report/-s) echo 'total self calls name' ;;
-	report/--input | report/-i | show/--input | show/-i) echo 'trms rms' ;;
-	report/--unit | report/-u | show/--unit | show/-u) echo 'ir bb' ;;
-	export/--format | export/-f) echo 'csv json callgrind' ;;
+	report/--sort | report/-s) echo 'growth total self calls name' ;;
+	*/--of) echo 'mean max min' ;;
+	check/--inconclusive) echo 'apart pass fail' ;;
+	export/--format | export/-f) echo 'csv json callgrind pprof folded speedscope extrap' ;;
+	*/--input | report/-i | show/-i | export/-i | diff/-i | check/-i) echo 'trms rms' ;;
+	*/--unit | report/-u | show/-u | explain/-u | threads/-u | export/-u | diff/-u | check/-u) echo 'ir bb' ;;
 	*/--color) echo 'auto always never' ;;
 	esac
 }
@@ -52,7 +64,7 @@ _slope_program_at() {
 }
 
 _slope() {
-	local verbs='record report show export merge info doctor'
+	local verbs='record report show explain diff check threads export merge info doctor'
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} first=2 at values
 	COMPREPLY=()
 	case " $verbs " in

@@ -9,6 +9,7 @@
 #define SLOPE_CORE_FRAMES_H
 
 #include "core/access.h"
+#include "core/tally.h"
 
 /* The rare parts, in thread.c. */
 
@@ -16,8 +17,6 @@
 bool slope_frames_grow(struct slope_thread *t);
 /* The record that an activation counts in, made on first use; NULL for one that is part of its caller. */
 struct slope_record *slope_frames_record(struct slope_thread *t, uint32_t fn);
-/* The edge caller -> record, from now on the one used last; NULL when memory runs out. O(1). */
-struct slope_edge *slope_frames_edge(struct slope_thread *t, struct slope_record *r, uint32_t caller);
 
 /* Folded frames share their caller's stamp: nothing is new to them. */
 SLOPE_INLINE void slope_frames_stamp(struct slope_thread *t, uint32_t flags)
@@ -43,10 +42,14 @@ SLOPE_INLINE void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_
 		record = slope_frames_record(t, fn);
 	if (t->depth)
 		slope_thread_settle(t);
-	if (SLOPE_LIKELY(record != NULL))
+	uint32_t tally_base = t->tallies;
+
+	if (SLOPE_LIKELY(record != NULL)) {
 		record->active++;
-	else
+	} else {
 		flags |= SLOPE_FRAME_FOLDED;
+		tally_base = t->depth ? t->top->tally_base : 0;
+	}
 	slope_frames_stamp(t, flags);
 	t->below_stamp = t->depth ? t->stamp[t->depth - 1] : t->top_stamp;
 	struct slope_frame *f = ++t->top;
@@ -55,6 +58,7 @@ SLOPE_INLINE void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_
 	f->record = record;
 	f->fn = fn;
 	f->flags = flags;
+	f->tally_base = tally_base;
 	f->sp = sp;
 	f->rms = f->extra = 0;
 	f->thread = f->external = 0;
@@ -67,27 +71,6 @@ SLOPE_INLINE void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_
 		t->max_depth = t->depth;
 }
 
-SLOPE_INLINE void slope_frames_count_edge(struct slope_thread *t, struct slope_record *r, const uint64_t *cost,
-					  uint32_t units)
-{
-	const struct slope_frame *caller = t->top;
-	struct slope_edge *e = r->edge[0];
-
-	while (SLOPE_UNLIKELY(caller->flags & SLOPE_FRAME_FOLDED))
-		caller--;                /* the root is never folded */
-	if (!e || e->caller != caller->fn) {
-		e = r->edge[1];
-		if (SLOPE_UNLIKELY(!e || e->caller != caller->fn) && !(e = slope_frames_edge(t, r, caller->fn))) {
-			t->session->lost[SLOPE_LOST_EDGES]++;
-			return;
-		}
-	}
-	e->calls++;
-	if (SLOPE_LIKELY(!r->active))
-		for (uint32_t u = 0; u < units; u++)
-			e->cost[u] += cost[u];
-}
-
 /* A finished activation goes into its function's tables. */
 SLOPE_INLINE void slope_frames_collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *cost,
 				       uint32_t units)
@@ -97,6 +80,8 @@ SLOPE_INLINE void slope_frames_collect(struct slope_thread *t, const struct slop
 	uint64_t rms = (uint64_t)f->rms, trms = (uint64_t)(f->rms + f->extra);
 	struct slope_sample sample = { .n = trms, .rms = rms, .thread = f->thread, .external = f->external, .cost = cost };
 
+	if (t->tallies != f->tally_base)
+		slope_tally_flush(t, f, metrics & 1u << SLOPE_METRIC_TRMS ? trms : rms, units);
 	r->active--;
 	for (uint32_t u = 0; u < units; u++) {
 		r->self[u] += cost[u] - f->child[u];
@@ -115,21 +100,22 @@ SLOPE_INLINE void slope_frames_pop(struct slope_thread *t, const uint64_t *cost,
 {
 	slope_thread_settle(t);
 	struct slope_frame *f = t->top--, *below = f - 1;
+	struct slope_record *r = f->record;
 	uint64_t spent[SLOPE_UNITS_MAX];
 
 	t->depth--;
 	for (uint32_t u = 0; u < units; u++)
 		spent[u] = cost[u] - f->entry[u];
-	if (SLOPE_LIKELY(f->record != NULL))
+	if (SLOPE_LIKELY(r != NULL))
 		slope_frames_collect(t, f, spent, units);
-	if (SLOPE_UNLIKELY(!f->record || f->record->flags) && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
+	if (SLOPE_UNLIKELY(!r || r->flags) && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
 		t->toggles--;
 	if (SLOPE_UNLIKELY(!t->depth))
 		return;
-	if (SLOPE_LIKELY(f->record != NULL))
-		slope_frames_count_edge(t, f->record, spent, units);
+	if (SLOPE_LIKELY(r != NULL))
+		slope_tally_add(t, below->tally_base, r, spent, units);
 	for (uint32_t u = 0; u < units; u++)
-		below->child[u] += f->record ? spent[u] : f->child[u];
+		below->child[u] += r ? spent[u] : f->child[u];
 	below->rms += f->rms;
 	if (f->extra | (int64_t)(f->thread | f->external)) {
 		below->extra += f->extra;

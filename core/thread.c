@@ -44,6 +44,7 @@ static void release_stack(struct slope_thread *t)
 	t->frame = t->top = NULL;
 	t->stamp = NULL;
 	t->capacity = t->depth = 0;
+	slope_tally_release(t);
 }
 
 /* The function's record, made on first use; NULL when memory runs out. */
@@ -95,7 +96,7 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 	slope_map_init(&t->edge_by_ends, &s->arena);
 	slope_shadow_init(&t->shadow, s->host);
 	slope_thread_enter(t, SLOPE_FN_ROOT, UINT64_MAX, SLOPE_FRAME_BASE, cost);
-	if (!t->depth) {
+	if (!t->depth || !t->top->record) {
 		s->lost[SLOPE_LOST_THREADS]++;
 		release_stack(t);
 		slope_arena_free(&s->arena, t, sizeof *t);
@@ -133,12 +134,8 @@ static void empty_record(struct slope_record *r, struct slope_arena *arena, cons
 {
 	struct slope_record fresh = { .fn = r->fn, .flags = r->flags, .active = r->active, .edges = r->edges };
 
-	for (struct slope_edge *e = r->edges; e; e = e->next) {
-		e->calls = 0;
-		for (uint32_t u = 0; u < config->units; u++)
-			e->cost[u] = 0;
-	}
-
+	for (struct slope_edge *e = r->edges; e; e = e->next)
+		slope_edge_empty(e, config->units);
 	for (unsigned m = 0; m < SLOPE_METRICS; m++) {
 		slope_points_fini(&r->points[m]);
 		slope_points_init(&fresh.points[m], arena, config->units, config->max_points);
@@ -152,11 +149,14 @@ void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 		for (size_t i = 0; t->record[page] && i < RECORD_PAGE; i++)
 			if (t->record[page][i])
 				empty_record(t->record[page][i], &t->session->arena, &t->session->config);
-	for (size_t i = 0; i < t->depth; i++)
+	t->tallies = 0;
+	for (size_t i = 0; i < t->depth; i++) {
+		t->frame[i].tally_base = 0;
 		for (uint32_t u = 0; u < t->session->config.units; u++) {
 			t->frame[i].entry[u] = cost[u];
 			t->frame[i].child[u] = 0;
 		}
+	}
 	t->calls = 0;
 	t->max_depth = t->depth;
 }
@@ -175,28 +175,6 @@ struct slope_record *slope_frames_record(struct slope_thread *t, uint32_t fn)
 	if (!r)
 		s->lost[SLOPE_LOST_CALLS]++;
 	return r;
-}
-
-struct slope_edge *slope_frames_edge(struct slope_thread *t, struct slope_record *r, uint32_t caller)
-{
-	bool fresh;
-	uint64_t *place = slope_map_put(&t->edge_by_ends, (uint64_t)caller << 32 | r->fn, &fresh);
-
-	if (!place)
-		return NULL;
-	/* Fresh, or left empty by a lack of memory. */
-	if (!*place) {
-		struct slope_edge *e = slope_arena_alloc(&t->session->arena, sizeof *e);
-
-		if (!e)
-			return NULL;
-		e->caller = caller;
-		e->next = r->edges;
-		r->edges = e;
-		*place = (uint64_t)(uintptr_t)e;
-	}
-	r->edge[1] = r->edge[0];
-	return r->edge[0] = (struct slope_edge *)(uintptr_t)*place;
 }
 
 void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
@@ -225,6 +203,20 @@ void slope_record_totals(const struct slope_record *record, const struct slope_c
 		totals->total[u] -= record->nested[u];
 		totals->self[u] = record->self[u];
 	}
+}
+
+void slope_edge_totals(const struct slope_edge *edge, const struct slope_config *config, struct slope_totals *totals)
+{
+	*totals = (struct slope_totals){ 0 };
+	for (size_t i = 0; i < edge->rows; i++) {
+		const struct slope_edge_row *row = slope_edge_row(edge, i, config->units);
+
+		totals->calls += row->calls;
+		for (uint32_t u = 0; u < config->units; u++)
+			totals->total[u] += row->cost[u];
+	}
+	for (uint32_t u = 0; u < config->units; u++)
+		totals->total[u] -= edge->nested[u];
 }
 
 void slope_thread_leave(struct slope_thread *t, const uint64_t *cost)

@@ -17,21 +17,38 @@
 #include "core/session.h"
 #include "core/stamp.h"
 
+/* Binary digits after the first that sizes of edges keep: see slope_points_edge. */
+#define SLOPE_EDGE_BITS 3u
+
+/* Activations of the caller with sizes of one bin, and what they called. `cost` has one entry per unit. */
+struct slope_edge_row {
+	uint64_t activations;        /* that called the callee; 0: a gap */
+	uint64_t calls;              /* of the callee */
+	uint64_t cost[];             /* of these calls, inclusive */
+};
+
+/*
+ * A caller and a callee. The rows go by the caller's own input size (trms
+ * where the session keeps it, else rms), in bins that core/tally.h numbers.
+ * They lie behind `nested`: most edges are one or two cache lines in all. What
+ * they add up to: slope_edge_totals.
+ */
 struct slope_edge {
 	struct slope_edge *next;     /* of the same callee */
 	uint32_t caller;
-	uint64_t calls;
-	uint64_t cost[SLOPE_UNITS_MAX];  /* inclusive, outermost activations of the callee */
+	uint16_t first, rows;        /* bins first .. first + rows - 1 have a row */
+	uint64_t nested[];           /* per unit: inclusive, of the callee's activations inside another one of it */
 };
 
 /* One function in one thread. What its points add up to is not kept twice: see slope_record_totals. */
 struct slope_record {
 	uint32_t fn, flags;          /* flags: the function's, SLOPE_FN_* */
 	uint32_t active;             /* activations on the stack now */
+	uint32_t tally;              /* position + 1 of its highest tally (core/tally.h); 0: none */
+	struct slope_edge *edge[2];  /* the one used last, and the one before */
 	uint64_t self[SLOPE_UNITS_MAX];
 	uint64_t nested[SLOPE_UNITS_MAX];  /* inclusive, of activations inside another one of the same function */
 	struct slope_edge *edges;    /* all of them */
-	struct slope_edge *edge[2];  /* the one used last, and the one before */
 	struct slope_points points[SLOPE_METRICS];
 };
 
@@ -49,6 +66,7 @@ struct slope_totals {
 struct slope_frame {
 	struct slope_record *record;
 	uint32_t fn, flags;
+	uint32_t tally_base;         /* where its tallies begin; a folded frame has its caller's */
 	uint64_t sp;
 	/* Partial sums: an activation's value is the sum from its frame to the top. */
 	int64_t rms;                 /* first reads */
@@ -84,6 +102,8 @@ struct slope_thread {
 	size_t depth, capacity;
 	struct slope_frame *frame, *top;   /* top: the topmost one, frame + depth - 1 */
 	uint32_t *stamp;             /* of each frame, apart: searched often */
+	unsigned char *tally;        /* struct slope_tally, of all pending activations: core/tally.h */
+	uint32_t tallies, tally_capacity;
 
 	struct slope_shadow shadow;
 	struct slope_record ***record;   /* pages of pointers, by function */
@@ -147,6 +167,15 @@ static inline struct slope_record *slope_thread_record(const struct slope_thread
 
 /* O(points). */
 void slope_record_totals(const struct slope_record *record, const struct slope_config *config, struct slope_totals *totals);
+
+/* The row at position i < rows. */
+SLOPE_INLINE struct slope_edge_row *slope_edge_row(const struct slope_edge *edge, size_t i, uint32_t units)
+{
+	return (struct slope_edge_row *)(uintptr_t)(edge->nested + units + i * (2 + units));
+}
+
+/* Only `calls` and `total` are set: those of the callee from this caller. O(rows). */
+void slope_edge_totals(const struct slope_edge *edge, const struct slope_config *config, struct slope_totals *totals);
 
 /*
  * Gives activations the smallest stamps that keep every order, and all cells

@@ -283,3 +283,26 @@ enum slope_decode slope_decode_point_row(struct slope_cursor *c, struct slope_po
 			get_stat(c, &row->cost[u]);
 	return c->error;
 }
+
+enum slope_decode slope_decode_sizes(struct slope_cursor *c, struct slope_sizes_entry *sizes)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	sizes->thread = get32(c);
+	sizes->caller = get32(c);
+	sizes->callee = get32(c);
+	sizes->bits = get_up_to(c, SLOPE_POINTS_EXACT);
+	c->n = 0;
+	return c->error;
+}
+
+enum slope_decode slope_decode_size_row(struct slope_cursor *c, struct slope_size_entry *row)
+{
+	*row = (struct slope_size_entry){ .activations = get(c) };
+	if (!row->activations)
+		return c->error == SLOPE_DECODE_OK ? SLOPE_DECODE_END : c->error;
+	row->n = c->n += (uint64_t)get_signed(c);
+	row->calls = get(c);
+	get_costs(c, row->cost);
+	return c->error;
+}

@@ -50,5 +50,7 @@ enum slope_decode slope_decode_end(struct slope_cursor *c, struct slope_end_entr
 /* The head of a table; then its rows until END. `row` has room for c->units costs. */
 enum slope_decode slope_decode_points(struct slope_cursor *c, struct slope_points_entry *points);
 enum slope_decode slope_decode_point_row(struct slope_cursor *c, struct slope_point *row);
+enum slope_decode slope_decode_sizes(struct slope_cursor *c, struct slope_sizes_entry *sizes);
+enum slope_decode slope_decode_size_row(struct slope_cursor *c, struct slope_size_entry *row);
 
 #endif

@@ -5,8 +5,8 @@
 #define TEXT_ROOM (VARINT_MAX + SLOPE_TEXT_MAX)
 #define COST_ROOM (SLOPE_UNITS_MAX * VARINT_MAX)
 #define POINT_ROOM (1u + 5 * VARINT_MAX + SLOPE_UNITS_MAX * 5 * VARINT_MAX)
-#define POINTS_HEAD_ROOM (4u * VARINT_MAX)
-#define POINTS_END_ROOM 1u
+#define TABLE_HEAD_ROOM (4u * VARINT_MAX)
+#define TABLE_END_ROOM 1u
 
 static void put_fixed(unsigned char *to, uint32_t value, unsigned bytes)
 {
@@ -101,7 +101,7 @@ static bool has_room(const struct slope_encoder *e, size_t bytes)
 /* Makes room for one record of at most `bytes`. */
 static void begin_record(struct slope_encoder *e, enum slope_section section, size_t bytes)
 {
-	SLOPE_ASSERT(!e->in_points);
+	SLOPE_ASSERT(!e->in_table);
 	if (e->section != section || !has_room(e, bytes)) {
 		close_chunk(e);
 		open_chunk(e, section);
@@ -115,7 +115,7 @@ void slope_encode_begin(struct slope_encoder *e, uint32_t units)
 
 	SLOPE_ASSERT(units >= 1 && units <= SLOPE_UNITS_MAX);
 	slope_crc32c_init(&e->crc);
-	e->failed = e->in_points = false;
+	e->failed = e->in_table = false;
 	e->units = units;
 	e->section = SLOPE_SECTION_COUNT;
 	e->texts_cut = 0;
@@ -283,22 +283,49 @@ void slope_encode_lost(struct slope_encoder *e, const struct slope_lost_entry *l
 	put(e, lost->count);
 }
 
-static void points_head(struct slope_encoder *e)
+static void table_head(struct slope_encoder *e)
 {
-	put(e, e->points.metric);
-	put(e, e->points.function);
-	put(e, e->points.thread);
-	put(e, e->points.bits);
+	for (unsigned i = 0; i < 4; i++)
+		put(e, e->head[i]);
 	e->n = 0;
+}
+
+static void table_begin(struct slope_encoder *e, enum slope_section section)
+{
+	begin_record(e, section, TABLE_HEAD_ROOM + POINT_ROOM + TABLE_END_ROOM);
+	e->records[section]--;           /* its rows are what counts */
+	e->in_table = true;
+	table_head(e);
+}
+
+/* Room for one row, in the next chunk if need be. */
+static void table_row(struct slope_encoder *e)
+{
+	enum slope_section section = e->section;
+
+	SLOPE_ASSERT(e->in_table);
+	if (!has_room(e, POINT_ROOM + TABLE_END_ROOM)) {
+		put_byte(e, 0);
+		close_chunk(e);
+		open_chunk(e, section);
+		table_head(e);
+	}
+	e->records[section]++;
+}
+
+static void table_end(struct slope_encoder *e)
+{
+	put_byte(e, 0);
+	e->in_table = false;
 }
 
 void slope_encode_points_begin(struct slope_encoder *e, const struct slope_points_entry *points)
 {
-	begin_record(e, SLOPE_SECTION_POINTS, POINTS_HEAD_ROOM + POINT_ROOM + POINTS_END_ROOM);
-	e->records[SLOPE_SECTION_POINTS]--;      /* its rows are what counts */
-	e->points = *points;
-	e->in_points = true;
-	points_head(e);
+	e->head[0] = points->metric;
+	e->head[1] = points->function;
+	e->head[2] = points->thread;
+	e->head[3] = points->bits;
+	table_begin(e, SLOPE_SECTION_POINTS);
 }
 
 /* All calls of the row had the same cost, in every unit. */
@@ -323,13 +350,7 @@ static bool is_plain(const struct slope_point *row)
 
 void slope_encode_point_row(struct slope_encoder *e, const struct slope_point *row)
 {
-	SLOPE_ASSERT(e->in_points);
-	if (!has_room(e, POINT_ROOM + POINTS_END_ROOM)) {
-		put_byte(e, 0);
-		close_chunk(e);
-		open_chunk(e, SLOPE_SECTION_POINTS);
-		points_head(e);
-	}
+	table_row(e);
 	bool flat = is_flat(row, e->units), plain = is_plain(row);
 
 	put_byte(e, SLOPE_ROW_THERE | (flat ? SLOPE_ROW_FLAT : 0) | (plain ? SLOPE_ROW_PLAIN : 0));
@@ -350,11 +371,34 @@ void slope_encode_point_row(struct slope_encoder *e, const struct slope_point *r
 		put(e, row->cost[u].sq_hi);
 	}
 	e->n = row->n;
-	e->records[SLOPE_SECTION_POINTS]++;
 }
 
 void slope_encode_points_end(struct slope_encoder *e)
 {
-	put_byte(e, 0);
-	e->in_points = false;
+	table_end(e);
+}
+
+void slope_encode_sizes_begin(struct slope_encoder *e, const struct slope_sizes_entry *sizes)
+{
+	e->head[0] = sizes->thread;
+	e->head[1] = sizes->caller;
+	e->head[2] = sizes->callee;
+	e->head[3] = sizes->bits;
+	table_begin(e, SLOPE_SECTION_SIZES);
+}
+
+void slope_encode_size_row(struct slope_encoder *e, const struct slope_size_entry *row)
+{
+	SLOPE_ASSERT(row->activations);
+	table_row(e);
+	put(e, row->activations);
+	put_signed(e, (int64_t)(row->n - e->n));
+	put(e, row->calls);
+	put_costs(e, row->cost);
+	e->n = row->n;
+}
+
+void slope_encode_sizes_end(struct slope_encoder *e)
+{
+	table_end(e);
 }

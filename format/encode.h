@@ -35,8 +35,8 @@ struct slope_encoder {
 	uint32_t units;
 	enum slope_section section;      /* of the open chunk; SLOPE_SECTION_COUNT: none is open */
 	size_t used;                     /* bytes of `chunk`, its header included */
-	bool in_points;                  /* between points_begin and points_end */
-	struct slope_points_entry points;
+	bool in_table;                   /* between a table's begin and its end */
+	uint32_t head[4];                /* of that table */
 	uint64_t n;                      /* of the row before, in the same chunk */
 	uint64_t texts_cut;
 	uint64_t chunks[SLOPE_SECTION_COUNT], records[SLOPE_SECTION_COUNT];
@@ -66,6 +66,11 @@ void slope_encode_lost(struct slope_encoder *e, const struct slope_lost_entry *l
 void slope_encode_points_begin(struct slope_encoder *e, const struct slope_points_entry *points);
 void slope_encode_point_row(struct slope_encoder *e, const struct slope_point *row);
 void slope_encode_points_end(struct slope_encoder *e);
+
+/* The same for the sizes of an edge. */
+void slope_encode_sizes_begin(struct slope_encoder *e, const struct slope_sizes_entry *sizes);
+void slope_encode_size_row(struct slope_encoder *e, const struct slope_size_entry *row);
+void slope_encode_sizes_end(struct slope_encoder *e);
 
 /* What a source knows of a run besides the session; any text may be NULL. */
 struct slope_run_info {

@@ -142,12 +142,26 @@ struct slope_edge_entry {
 	uint64_t cost[SLOPE_UNITS_MAX];
 };
 
+/* The head of a table of an edge's sizes. */
+struct slope_sizes_entry {
+	uint32_t thread, caller, callee;
+	uint32_t bits;                   /* binary digits after the first that sizes keep */
+};
+
+/* Activations of the caller with sizes of one bin, and what they called of the callee. */
+struct slope_size_entry {
+	uint64_t n;                      /* the lower edge of the bin */
+	uint64_t activations;            /* of the caller, never 0 */
+	uint64_t calls;                  /* of the callee in them */
+	uint64_t cost[SLOPE_UNITS_MAX];  /* of these calls, inclusive */
+};
+
 struct slope_lost_entry {
 	struct slope_text name, text;
 	uint64_t count;
 };
 
-/* What the whole file has of one section; for points, records are rows. */
+/* What the whole file has of one section; for points and sizes of edges, records are rows. */
 struct slope_end_entry {
 	uint32_t tag;
 	uint64_t chunks, records;

@@ -14,7 +14,7 @@
 
 #define SLOPE_FORMAT_MAGIC "\x89SLOPE\r\n"
 #define SLOPE_FORMAT_MAJOR 1u    /* another one is refused */
-#define SLOPE_FORMAT_MINOR 0u    /* a higher one has sections or facts that are skipped */
+#define SLOPE_FORMAT_MINOR 1u    /* a higher one has sections or facts that are skipped */
 #define SLOPE_FORMAT_ORDER 0x01020304u
 
 /* Bits that a reader must know, or refuse the file; the upper half may be ignored. */
@@ -39,6 +39,7 @@
 	X(RECORDS, SLOPE_TAG('R', 'E', 'C', 'S'), "records", true)   \
 	X(POINTS, SLOPE_TAG('P', 'N', 'T', 'S'), "points", true)     \
 	X(EDGES, SLOPE_TAG('E', 'D', 'G', 'E'), "edges", true)       \
+	X(SIZES, SLOPE_TAG('S', 'I', 'Z', 'E'), "sizes of edges", true) \
 	X(LOST, SLOPE_TAG('L', 'O', 'S', 'T'), "losses", false)      \
 	X(END, SLOPE_TAG('E', 'N', 'D', ' '), "end mark", false)
 

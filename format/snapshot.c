@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slope_encode_session: a live session, walked table by table. */
-#include "core/thread.h"
+#include "core/tally.h"
 #include "format/encode.h"
 
 static void encode_facts(struct slope_encoder *e, const struct slope_session *s, const struct slope_run_info *run)
@@ -102,18 +102,54 @@ static void encode_points(struct slope_encoder *e, const struct slope_thread *t,
 	}
 }
 
+/* A restart leaves rows, but nothing in them. */
+static bool is_empty(const struct slope_edge *edge, uint32_t units)
+{
+	for (uint32_t i = 0; i < edge->rows; i++)
+		if (slope_edge_row(edge, i, units)->activations)
+			return false;
+	return true;
+}
+
 static void encode_edges(struct slope_encoder *e, const struct slope_thread *t, const struct slope_record *r)
 {
 	for (const struct slope_edge *edge = r->edges; edge; edge = edge->next) {
 		struct slope_edge_entry entry = {
-			.thread = t->id, .caller = edge->caller, .callee = r->fn, .calls = edge->calls,
+			.thread = t->id, .caller = edge->caller, .callee = r->fn,
 		};
+		struct slope_totals totals;
 
-		if (!edge->calls)
+		if (is_empty(edge, e->units))
 			continue;
+		slope_edge_totals(edge, &t->session->config, &totals);
+		entry.calls = totals.calls;
 		for (uint32_t u = 0; u < e->units; u++)
-			entry.cost[u] = edge->cost[u];
+			entry.cost[u] = totals.total[u];
 		slope_encode_edge(e, &entry);
+	}
+}
+
+static void encode_size(struct slope_encoder *e, const struct slope_edge_row *row, uint32_t bin)
+{
+	struct slope_size_entry entry = { .n = slope_tally_least(bin), .activations = row->activations, .calls = row->calls };
+
+	if (!row->activations)
+		return;
+	for (uint32_t u = 0; u < e->units; u++)
+		entry.cost[u] = row->cost[u];
+	slope_encode_size_row(e, &entry);
+}
+
+static void encode_sizes(struct slope_encoder *e, const struct slope_thread *t, const struct slope_record *r)
+{
+	for (const struct slope_edge *edge = r->edges; edge; edge = edge->next) {
+		if (is_empty(edge, e->units))
+			continue;
+		slope_encode_sizes_begin(e, &(struct slope_sizes_entry){
+			.thread = t->id, .caller = edge->caller, .callee = r->fn, .bits = SLOPE_EDGE_BITS });
+		for (uint32_t i = 0; i < edge->rows; i++)
+			encode_size(e, slope_edge_row(edge, i, e->units), edge->first + i);
+		slope_encode_sizes_end(e);
 	}
 }
 
@@ -162,5 +198,6 @@ bool slope_encode_session(struct slope_encoder *e, const struct slope_session *s
 	each_record(e, s, encode_record);
 	each_record(e, s, encode_points);
 	each_record(e, s, encode_edges);
+	each_record(e, s, encode_sizes);
 	return slope_encode_end(e);
 }

@@ -39,12 +39,17 @@ bool slope_build_problem(struct slope_profile *p, const char *format, ...) __att
  */
 char *slope_build_default_name(const struct slope_profile *p, size_t i);
 
-/* The orders of p->row (function, thread), of p->edge (caller, callee, thread) and of points (n), for qsort. */
+/* The orders of p->row (function, thread), of p->edge (caller, callee, thread), of points (n) and of sizes (n), for qsort. */
 int slope_build_compare_rows(const void *a, const void *b);
 int slope_build_compare_edges(const void *a, const void *b);
 int slope_build_compare_points(const void *a, const void *b);
+int slope_build_compare_sizes(const void *a, const void *b);
 
 /* The row of a function in a thread; p->row must be in order. NULL if there is none. O(log rows). */
 struct slope_profile_row *slope_build_find_row(const struct slope_profile *p, uint32_t function, uint32_t thread);
+
+/* The edge between two functions in a thread; p->edge must be in order. NULL if there is none. O(log edges). */
+struct slope_profile_edge *slope_build_find_edge(const struct slope_profile *p, uint32_t caller, uint32_t callee,
+						  uint32_t thread);
 
 #endif

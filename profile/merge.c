@@ -183,6 +183,13 @@ static void add_edge(struct merge *m, const struct slope_profile_edge *from, uin
 		return;
 	}
 	*to = *from;
+	to->sizes.row = from->sizes.count ? malloc(from->sizes.count * sizeof *to->sizes.row) : NULL;
+	if (to->sizes.row)
+		memcpy(to->sizes.row, from->sizes.row, from->sizes.count * sizeof *to->sizes.row);
+	else if (from->sizes.count) {
+		m->no_memory = true;
+		to->sizes.count = 0;
+	}
 	to->caller = m->function_at[from->caller];
 	to->callee = m->function_at[from->callee];
 	to->thread = first_thread + from->thread;
@@ -300,8 +307,48 @@ static void unite_rows(struct merge *m)
 	p->row_count = kept;
 }
 
-static void unite_edges(struct slope_profile *p)
+/* Brings sizes into bins of `bits` digits, adding up those of one bin. */
+static void fold_sizes(struct slope_profile_sizes *sizes, uint32_t bits)
 {
+	size_t kept = 0;
+
+	sizes->bits = bits;
+	for (size_t i = 0; i < sizes->count; i++) {
+		struct slope_profile_size row = sizes->row[i], *last = kept ? &sizes->row[kept - 1] : NULL;
+
+		row.n = slope_points_edge(row.n, bits);
+		if (!last || last->n != row.n) {
+			sizes->row[kept++] = row;
+			continue;
+		}
+		last->activations += row.activations;
+		last->calls += row.calls;
+		for (unsigned u = 0; u < SLOPE_UNITS_MAX; u++)
+			last->cost[u] += row.cost[u];
+	}
+	sizes->count = kept;
+}
+
+/* Adds `from` to `to`, at the coarser of both widths. */
+static bool merge_sizes(struct slope_profile_sizes *to, const struct slope_profile_sizes *from)
+{
+	size_t count = to->count + from->count;
+	struct slope_profile_size *row = realloc(to->row, (count + 1) * sizeof *row);
+
+	if (!row)
+		return false;
+	to->row = row;
+	if (from->count)
+		memcpy(row + to->count, from->row, from->count * sizeof *row);
+	qsort(row, count, sizeof *row, slope_build_compare_sizes);
+	to->count = count;
+	fold_sizes(to, to->bits < from->bits ? to->bits : from->bits);
+	return true;
+}
+
+static void unite_edges(struct merge *m)
+{
+	struct slope_profile *p = m->to;
 	size_t kept = 0;
 
 	if (p->edge_count)
@@ -314,6 +361,8 @@ static void unite_edges(struct slope_profile *p)
 		p->edge[kept - 1].calls += p->edge[i].calls;
 		for (unsigned u = 0; u < SLOPE_UNITS_MAX; u++)
 			p->edge[kept - 1].cost[u] += p->edge[i].cost[u];
+		m->no_memory |= !merge_sizes(&p->edge[kept - 1].sizes, &p->edge[i].sizes);
+		free(p->edge[i].sizes.row);
 	}
 	p->edge_count = kept;
 }
@@ -389,7 +438,7 @@ struct slope_profile *slope_profile_merge(struct slope_profile *const *profiles,
 		m.to->function[SLOPE_FN_ROOT].name = slope_build_default_name(m.to, SLOPE_FN_ROOT);
 		m.no_memory = !m.to->function[SLOPE_FN_ROOT].name;
 		unite_rows(&m);
-		unite_edges(m.to);
+		unite_edges(&m);
 	}
 	slope_arena_fini(&m.arena);
 	if (!m.no_memory)

@@ -138,11 +138,26 @@ int slope_build_compare_points(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+int slope_build_compare_sizes(const void *a, const void *b)
+{
+	uint64_t x = ((const struct slope_profile_size *)a)->n, y = ((const struct slope_profile_size *)b)->n;
+
+	return (x > y) - (x < y);
+}
+
 struct slope_profile_row *slope_build_find_row(const struct slope_profile *p, uint32_t function, uint32_t thread)
 {
 	struct slope_profile_row key = { .function = function, .thread = thread };
 
 	return p->row_count ? bsearch(&key, p->row, p->row_count, sizeof key, slope_build_compare_rows) : NULL;
+}
+
+struct slope_profile_edge *slope_build_find_edge(const struct slope_profile *p, uint32_t caller, uint32_t callee,
+						  uint32_t thread)
+{
+	struct slope_profile_edge key = { .caller = caller, .callee = callee, .thread = thread };
+
+	return p->edge_count ? bsearch(&key, p->edge, p->edge_count, sizeof key, slope_build_compare_edges) : NULL;
 }
 
 int slope_profile_unit(const struct slope_profile *p, const char *name)
@@ -174,6 +189,8 @@ static void free_tables(struct slope_profile *p)
 	for (size_t i = 0; i < p->row_count; i++)
 		for (unsigned m = 0; m < SLOPE_METRICS; m++)
 			free(p->row[i].points[m].rows);
+	for (size_t i = 0; i < p->edge_count; i++)
+		free(p->edge[i].sizes.row);
 	for (size_t i = 0; i < p->lost_count; i++) {
 		free(p->lost[i].name);
 		free(p->lost[i].text);

@@ -55,10 +55,29 @@ struct slope_profile_row {
 	struct slope_profile_points points[SLOPE_METRICS];  /* empty where the metric was not kept */
 };
 
+/* Activations of a caller with sizes of one bin that called the callee at all. */
+struct slope_profile_size {
+	uint64_t n;                  /* the lower edge of the bin */
+	uint64_t activations;
+	uint64_t calls;              /* of the callee, in all of them */
+	uint64_t cost[SLOPE_UNITS_MAX];  /* of these calls, inclusive, recursion too */
+};
+
+/*
+ * By the caller's own input size: trms, or rms where that is all there is. The
+ * total of every activation is its self cost and what its callees cost in it.
+ */
+struct slope_profile_sizes {
+	uint32_t bits;               /* binary digits after the first that sizes keep: see slope_points_edge */
+	size_t count;                /* 0 in a profile of format version 1.0 */
+	struct slope_profile_size *row;  /* sorted by n */
+};
+
 struct slope_profile_edge {
 	uint32_t caller, callee, thread;
 	uint64_t calls;
-	uint64_t cost[SLOPE_UNITS_MAX];
+	uint64_t cost[SLOPE_UNITS_MAX];  /* inclusive, outermost activations of the callee only */
+	struct slope_profile_sizes sizes;
 };
 
 struct slope_profile_lost {
@@ -90,7 +109,7 @@ struct slope_profile {
 	size_t thread_count;
 	struct slope_profile_row *row;    /* sorted by function, then thread */
 	size_t row_count;
-	struct slope_profile_edge *edge;
+	struct slope_profile_edge *edge;  /* sorted by caller, callee, thread */
 	size_t edge_count;
 	struct slope_profile_lost *lost;
 	size_t lost_count;

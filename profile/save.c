@@ -205,6 +205,24 @@ static void save_edges(struct slope_encoder *e, const struct slope_profile *p)
 	}
 }
 
+static void save_sizes(struct slope_encoder *e, const struct slope_profile_edge *edge)
+{
+	const struct slope_profile_sizes *sizes = &edge->sizes;
+
+	if (!sizes->count)
+		return;
+	slope_encode_sizes_begin(e, &(struct slope_sizes_entry){
+		.thread = edge->thread, .caller = edge->caller, .callee = edge->callee, .bits = sizes->bits });
+	for (size_t i = 0; i < sizes->count; i++) {
+		const struct slope_profile_size *row = &sizes->row[i];
+		struct slope_size_entry entry = { .n = row->n, .activations = row->activations, .calls = row->calls };
+
+		memcpy(entry.cost, row->cost, sizeof entry.cost);
+		slope_encode_size_row(e, &entry);
+	}
+	slope_encode_sizes_end(e);
+}
+
 /* The writer: a file descriptor and the errno of its first failure. */
 struct output {
 	int fd;
@@ -255,6 +273,8 @@ static int write_profile(const struct slope_profile *p, int fd)
 		for (uint32_t m = 0; m < SLOPE_METRICS; m++)
 			save_table(e, p, &p->row[i], m);
 	save_edges(e, p);
+	for (size_t i = 0; i < p->edge_count; i++)
+		save_sizes(e, &p->edge[i]);
 	error = slope_encode_end(e) ? 0 : out.error;
 free_files:
 	files_fini(&files);

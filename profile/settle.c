@@ -46,11 +46,14 @@ static void sort_points(struct slope_unpack *u, struct slope_profile_points *poi
 	points->count = kept;
 }
 
-static void sort_edges(struct slope_unpack *u)
+void slope_unpack_sort_edges(struct slope_unpack *u)
 {
 	struct slope_profile *p = u->profile;
 	size_t kept = 0;
 
+	if (u->edges_sorted)
+		return;
+	u->edges_sorted = true;
 	if (p->edge_count)
 		qsort(p->edge, p->edge_count, sizeof *p->edge, slope_build_compare_edges);
 	for (size_t i = 0; i < p->edge_count; i++)
@@ -58,6 +61,19 @@ static void sort_edges(struct slope_unpack *u)
 			p->edge[kept++] = p->edge[i];
 	u->flaw[SLOPE_SECTION_EDGES][SLOPE_FLAW_TWICE] += p->edge_count - kept;
 	p->edge_count = kept;
+}
+
+static void sort_sizes(struct slope_unpack *u, struct slope_profile_sizes *sizes)
+{
+	size_t kept = 0;
+
+	if (sizes->count)
+		qsort(sizes->row, sizes->count, sizeof *sizes->row, slope_build_compare_sizes);
+	for (size_t i = 0; i < sizes->count; i++)
+		if (!kept || sizes->row[kept - 1].n != sizes->row[i].n)
+			sizes->row[kept++] = sizes->row[i];
+	u->flaw[SLOPE_SECTION_SIZES][SLOPE_FLAW_TWICE] += sizes->count - kept;
+	sizes->count = kept;
 }
 
 static void fill_text(struct slope_unpack *u, char **text, const char *instead)
@@ -139,7 +155,9 @@ struct slope_profile *slope_unpack_end(struct slope_unpack *u)
 	struct slope_profile *p = u->profile;
 
 	slope_unpack_sort_rows(u);
-	sort_edges(u);
+	slope_unpack_sort_edges(u);
+	for (size_t i = 0; i < p->edge_count; i++)
+		sort_sizes(u, &p->edge[i].sizes);
 	for (size_t i = 0; i < p->row_count; i++)
 		for (unsigned m = 0; m < SLOPE_METRICS; m++)
 			sort_points(u, &p->row[i].points[m], slope_point_bytes(p->units));

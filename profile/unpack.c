@@ -332,6 +332,7 @@ static enum slope_decode take_edge(struct slope_unpack *u, struct slope_cursor *
 	edge->thread = thread;
 	edge->calls = entry.calls;
 	memcpy(edge->cost, entry.cost, sizeof edge->cost);
+	edge->sizes.bits = SLOPE_POINTS_EXACT;
 	return status;
 }
 
@@ -442,6 +443,64 @@ static enum slope_decode take_points(struct slope_unpack *u, struct slope_cursor
 	return status == SLOPE_DECODE_END ? SLOPE_DECODE_OK : status;
 }
 
+/* Where the rows of an edge's table go; NULL: they are read and left out. */
+static struct slope_profile_sizes *sizes_for(struct slope_unpack *u, const struct slope_sizes_entry *entry)
+{
+	struct slope_profile_edge *edge = NULL;
+	uint32_t caller, callee, thread;
+
+	if (find_place(&u->function, entry->caller, &caller) && find_place(&u->function, entry->callee, &callee) &&
+	    find(&u->thread, entry->thread, &thread))
+		edge = slope_build_find_edge(u->profile, caller, callee, thread);
+	if (!edge)
+		u->flaw[SLOPE_SECTION_SIZES][SLOPE_FLAW_MISSING]++;
+	else if (edge->sizes.count && edge->sizes.bits != entry->bits)
+		u->flaw[SLOPE_SECTION_SIZES][SLOPE_FLAW_TWICE]++;
+	else {
+		edge->sizes.bits = entry->bits;
+		return &edge->sizes;
+	}
+	return NULL;
+}
+
+static void add_size(struct slope_unpack *u, struct slope_profile_sizes *sizes, const struct slope_size_entry *entry)
+{
+	void *array = sizes->row;
+
+	if (entry->calls < entry->activations || slope_points_edge(entry->n, sizes->bits) != entry->n) {
+		u->flaw[SLOPE_SECTION_SIZES][SLOPE_FLAW_RANGE]++;
+		return;
+	}
+	if (!slope_build_room(&array, sizes->count, sizeof *sizes->row)) {
+		u->no_memory = true;
+		return;
+	}
+	sizes->row = array;
+	struct slope_profile_size *row = &sizes->row[sizes->count++];
+
+	*row = (struct slope_profile_size){ .n = entry->n, .activations = entry->activations, .calls = entry->calls };
+	memcpy(row->cost, entry->cost, sizeof row->cost);
+}
+
+static enum slope_decode take_sizes(struct slope_unpack *u, struct slope_cursor *c)
+{
+	struct slope_sizes_entry entry;
+	struct slope_size_entry row;
+	enum slope_decode status = slope_decode_sizes(c, &entry);
+
+	if (status != SLOPE_DECODE_OK)
+		return status;
+	slope_unpack_sort_edges(u);
+	struct slope_profile_sizes *sizes = sizes_for(u, &entry);
+
+	while ((status = slope_decode_size_row(c, &row)) == SLOPE_DECODE_OK && !u->no_memory) {
+		u->records[SLOPE_SECTION_SIZES]++;
+		if (sizes)
+			add_size(u, sizes, &row);
+	}
+	return status == SLOPE_DECODE_END ? SLOPE_DECODE_OK : status;
+}
+
 /* The first chunk with costs says how many units there are; the facts give them names. */
 static void know_units(struct slope_unpack *u, uint32_t units)
 {
@@ -457,7 +516,8 @@ void slope_unpack_chunk(struct slope_unpack *u, enum slope_section section, cons
 		[SLOPE_SECTION_FUNCTIONS] = take_function, [SLOPE_SECTION_FILES] = take_file,
 		[SLOPE_SECTION_SYMBOLS] = take_symbol, [SLOPE_SECTION_THREADS] = take_thread,
 		[SLOPE_SECTION_RECORDS] = take_record, [SLOPE_SECTION_POINTS] = take_points,
-		[SLOPE_SECTION_EDGES] = take_edge, [SLOPE_SECTION_LOST] = take_lost, [SLOPE_SECTION_END] = take_end,
+		[SLOPE_SECTION_EDGES] = take_edge, [SLOPE_SECTION_SIZES] = take_sizes,
+		[SLOPE_SECTION_LOST] = take_lost, [SLOPE_SECTION_END] = take_end,
 	};
 	struct slope_cursor c;
 	enum slope_decode status = slope_cursor_init(&c, section, payload, bytes);
@@ -472,7 +532,8 @@ void slope_unpack_chunk(struct slope_unpack *u, enum slope_section section, cons
 	}
 	while (status == SLOPE_DECODE_OK && !u->no_memory) {
 		status = take[section](u, &c);
-		u->records[section] += status == SLOPE_DECODE_OK && section != SLOPE_SECTION_POINTS;
+		u->records[section] += status == SLOPE_DECODE_OK && section != SLOPE_SECTION_POINTS &&
+				       section != SLOPE_SECTION_SIZES;     /* they count their rows */
 	}
 	u->flaw[section][SLOPE_FLAW_MALFORMED] += status != SLOPE_DECODE_END && !u->no_memory;
 }

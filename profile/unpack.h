@@ -37,7 +37,7 @@ struct slope_unpack {
 	char **path;                         /* source files, by position */
 	size_t path_count, program_count;
 	bool no_memory;                      /* everything after it is incomplete */
-	bool units_known, rows_sorted, saw_end;
+	bool units_known, rows_sorted, edges_sorted, saw_end;
 	uint64_t flaw[SLOPE_SECTION_COUNT][SLOPE_FLAW_COUNT];
 	uint64_t chunks[SLOPE_SECTION_COUNT], records[SLOPE_SECTION_COUNT];       /* found */
 	uint64_t chunks_said[SLOPE_SECTION_COUNT], records_said[SLOPE_SECTION_COUNT]; /* by the end mark */
@@ -54,6 +54,9 @@ void slope_unpack_chunk(struct slope_unpack *u, enum slope_section section, cons
 
 /* Brings the rows into their order, once; of two for one function in one thread the later goes away. */
 void slope_unpack_sort_rows(struct slope_unpack *u);
+
+/* The same for the edges. */
+void slope_unpack_sort_edges(struct slope_unpack *u);
 
 /*
  * All chunks are in: sorts, names functions, writes down what is missing.

@@ -8,6 +8,7 @@
 
 #include "report/functions.h"
 #include "report/json.h"
+#include "report/names.h"
 
 static void put_field(const char *text, FILE *out)
 {
@@ -26,39 +27,20 @@ static void put_field(const char *text, FILE *out)
 	fputc('"', out);
 }
 
-/* Thread numbers begin anew in each process; with several of them the process tells them apart. */
-static bool many_processes(const struct slope_profile *p)
-{
-	for (size_t i = 1; i < p->thread_count; i++)
-		if (p->thread[i].process != p->thread[0].process)
-			return true;
-	return false;
-}
-
-static void put_thread(const struct slope_profile *p, const struct slope_profile_row *row, bool process, FILE *out)
-{
-	const struct slope_profile_thread *t = &p->thread[row->thread];
-
-	if (process)
-		fprintf(out, "%" PRIu64 ".", t->process);
-	fprintf(out, "%" PRIu32, t->id);
-}
-
 static void put_line(const struct slope_profile *p, const struct slope_profile_row *row, const struct slope_point *point,
 		     uint32_t metric, uint32_t unit, bool process, FILE *out)
 {
 	const struct slope_profile_function *f = &p->function[row->function];
 	const struct slope_stat *cost = &point->cost[unit];
-	char squares[40];
+	char squares[40], thread[SLOPE_NAMES_THREAD_BYTES];
 
 	put_field(f->name, out);
 	fputc(',', out);
 	put_field(slope_report_module(p, f), out);
 	fputc(',', out);
 	put_field(slope_report_file(p, f), out);
-	fputc(',', out);
-	put_thread(p, row, process, out);
-	fprintf(out, ",,%s,", slope_report_metric_name(metric));
+	fprintf(out, ",%s,,%s,", slope_names_thread(&p->thread[row->thread], process, thread),
+		slope_report_metric_name(metric));
 	put_field(p->unit_name[unit], out);
 	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
 		point->n, point->calls, cost->min, cost->max, cost->sum, slope_decimal128(cost->sq_hi, cost->sq_lo, squares),
@@ -67,7 +49,7 @@ static void put_line(const struct slope_profile *p, const struct slope_profile_r
 
 bool slope_export_csv(const struct slope_profile *p, FILE *out)
 {
-	bool process = many_processes(p);
+	bool process = slope_names_many_processes(p);
 
 	fputs("function,module,file,thread,context,metric,unit,n,calls,min,max,sum,sumsq,rms,thread_input,external_input\n",
 	      out);

@@ -95,18 +95,37 @@ static void put_records(struct slope_json *j, const struct slope_profile *p)
 	slope_json_end(j);
 }
 
+static void put_sizes(struct slope_json *j, const struct slope_profile *p, const struct slope_profile_sizes *sizes)
+{
+	slope_json_array(j, "sizes", false);
+	for (size_t i = 0; i < sizes->count; i++) {
+		const struct slope_profile_size *row = &sizes->row[i];
+
+		slope_json_object(j, NULL, true);
+		slope_json_uint(j, "n", row->n);
+		slope_json_uint(j, "activations", row->activations);
+		slope_json_uint(j, "calls", row->calls);
+		slope_facts_costs(j, "cost", p, row->cost);
+		slope_json_end(j);
+	}
+	slope_json_end(j);
+}
+
 static void put_edges(struct slope_json *j, const struct slope_profile *p)
 {
 	slope_json_array(j, "edges", false);
 	for (size_t i = 0; i < p->edge_count; i++) {
 		const struct slope_profile_edge *e = &p->edge[i];
 
-		slope_json_object(j, NULL, true);
+		slope_json_object(j, NULL, false);
 		slope_json_uint(j, "caller", e->caller);
 		slope_json_uint(j, "callee", e->callee);
 		slope_json_uint(j, "thread", e->thread);
 		slope_json_uint(j, "calls", e->calls);
 		slope_facts_costs(j, "cost", p, e->cost);
+		if (e->sizes.count)
+			slope_json_uint(j, "sizes_folded_to_bits", e->sizes.bits);
+		put_sizes(j, p, &e->sizes);
 		slope_json_end(j);
 	}
 	slope_json_end(j);

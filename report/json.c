@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/clip.h"
@@ -123,18 +125,37 @@ void slope_json_uint128(struct slope_json *j, const char *key, uint64_t high, ui
 	fputs(slope_decimal128(high, low, text), j->out);
 }
 
-void slope_json_real(struct slope_json *j, const char *key, double number)
+static void put_real(struct slope_json *j, const char *key, double number, int digits)
 {
 	char text[40];
 
 	before_value(j, key);
-	snprintf(text, sizeof(text), "%.6g", number);
+	snprintf(text, sizeof(text), "%.*g", digits, number);
 	/* printf writes the locale's point, JSON has its own. */
 	char *point = strpbrk(text, ",");
 
 	if (point)
 		*point = '.';
 	fputs(isfinite(number) ? text : "null", j->out);
+}
+
+void slope_json_real(struct slope_json *j, const char *key, double number)
+{
+	put_real(j, key, number, 6);
+}
+
+/* 15 digits are always good, 17 always enough. */
+void slope_json_double(struct slope_json *j, const char *key, double number)
+{
+	char text[40];
+	int digits = DBL_DIG;
+
+	for (; digits < DBL_DECIMAL_DIG; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, number);
+		if (strtod(text, NULL) == number)
+			break;
+	}
+	put_real(j, key, number, digits);
 }
 
 void slope_json_bool(struct slope_json *j, const char *key, bool value)

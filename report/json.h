@@ -37,6 +37,8 @@ void slope_json_int(struct slope_json *j, const char *key, int64_t number);
 void slope_json_uint128(struct slope_json *j, const char *key, uint64_t high, uint64_t low);
 /* Six significant digits; null for what JSON cannot say (NaN, infinity). */
 void slope_json_real(struct slope_json *j, const char *key, double number);
+/* The same with all digits that it takes to read the number back. */
+void slope_json_double(struct slope_json *j, const char *key, double number);
 void slope_json_bool(struct slope_json *j, const char *key, bool value);
 void slope_json_null(struct slope_json *j, const char *key);
 

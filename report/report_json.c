@@ -5,8 +5,9 @@
  */
 #include "report/facts.h"
 #include "report/functions.h"
+#include "report/growth_json.h"
 
-static void put_sizes(struct slope_json *j, const struct slope_report_row *row)
+static void put_sizes(struct slope_json *j, const struct slope_rank_row *row)
 {
 	slope_json_uint(j, "points", row->points);
 	slope_json_bool(j, "folded", row->bits < SLOPE_POINTS_EXACT);
@@ -20,45 +21,31 @@ static void put_sizes(struct slope_json *j, const struct slope_report_row *row)
 	slope_json_end(j);
 }
 
-static void put_input(struct slope_json *j, const struct slope_report_row *row)
+static void put_function(struct slope_json *j, const struct slope_profile *p, const struct slope_rank_row *row,
+			 double times)
 {
-	slope_json_object(j, "input", true);
-	slope_json_uint(j, "rms", row->rms);
-	slope_json_uint(j, "trms", row->trms);
-	slope_json_uint(j, "thread", row->thread);
-	slope_json_uint(j, "external", row->external);
-	slope_json_end(j);
-}
-
-static void put_function(struct slope_json *j, const struct slope_profile *p, const struct slope_report_row *row,
-			 uint64_t program)
-{
+	char later[32];
 	const struct slope_profile_function *f = &p->function[row->function];
-	const char *file = slope_report_file(p, f);
 
 	slope_json_object(j, NULL, true);
-	slope_json_string(j, "name", row->name);
-	slope_json_string(j, "module", slope_report_module(p, f));
-	slope_json_string(j, "file", file);
-	if (file && f->line)
-		slope_json_uint(j, "line", f->line);
-	else
-		slope_json_null(j, "line");
-	slope_json_uint(j, "module_index", f->module);
-	slope_json_uint(j, "offset", f->offset);
-	slope_json_string(j, "symbol", f->raw_name);
+	slope_facts_function(j, p, f);
 	slope_json_uint(j, "calls", row->calls);
 	slope_json_object(j, "cost", true);
 	slope_json_uint(j, "total", row->total);
 	slope_json_uint(j, "self", row->self);
 	slope_json_end(j);
 	put_sizes(j, row);
-	put_input(j, row);
+	slope_facts_input(j, row->rms, row->trms, row->thread, row->external);
 	slope_json_uint(j, "threads", row->threads);
-	slope_json_null(j, "growth");
+	slope_growth_json(j, "growth", &row->growth);
 	slope_json_object(j, "share", true);
-	slope_json_real(j, "now", slope_report_share(row->total, program));
+	slope_json_real(j, "now", row->share);
+	snprintf(later, sizeof(later), "at_%gx", times);
+	slope_json_real(j, later, row->later);
 	slope_json_end(j);
+	slope_json_string(j, "group", slope_group_name(row->group));
+	slope_json_real(j, "score", row->score);
+	slope_json_string(j, "via", row->via == SLOPE_FN_NONE ? NULL : p->function[row->via].name);
 	slope_json_end(j);
 }
 
@@ -75,16 +62,18 @@ bool slope_report_json(const struct slope_profile *p, const struct slope_report_
 	slope_facts_run(&j, p);
 	slope_json_string(&j, "cost_unit", p->unit_name[o->unit]);
 	slope_json_string(&j, "input_metric", slope_report_metric_name(o->metric));
+	slope_json_string(&j, "statistic", slope_statistic_name(o->of));
+	slope_json_real(&j, "times", o->times);
 	slope_json_object(&j, "cost", true);
-	slope_json_uint(&j, "total", r.program);
-	slope_json_uint(&j, "self", r.root_self);
+	slope_json_uint(&j, "total", r.rank.program);
+	slope_json_uint(&j, "self", r.rank.root_self);
 	slope_json_end(&j);
 	slope_facts_threads(&j, p);
 	slope_facts_modules(&j, p);
 	slope_json_uint(&j, "function_count", r.count);
 	slope_json_array(&j, "functions", false);
 	for (size_t i = 0; i < slope_report_rows_shown(&r, o); i++)
-		put_function(&j, p, &r.row[i], r.program);
+		put_function(&j, p, &r.row[i], o->times);
 	slope_json_end(&j);
 	slope_json_end(&j);
 	slope_report_rows_fini(&r);

@@ -54,6 +54,9 @@ void slope_table_fini(struct slope_table *t)
 	for (size_t i = 0; i < t->count; i++)
 		free(t->cell[i].text);
 	free(t->cell);
+	for (size_t i = 0; i < t->headings; i++)
+		free(t->heading[i].text);
+	free(t->heading);
 	*t = (struct slope_table){ 0 };
 }
 
@@ -87,6 +90,25 @@ void slope_table_add(struct slope_table *t, enum slope_table_style style, const 
 		t->failed = true;
 	else
 		t->cell[t->count++] = (struct slope_table_cell){ text, style };
+}
+
+void slope_table_head(struct slope_table *t, const char *format, ...)
+{
+	struct slope_table_heading *bigger = realloc(t->heading, (t->headings + 1) * sizeof(*bigger));
+	va_list args;
+	char *text;
+
+	if (!bigger) {
+		t->failed = true;
+		return;
+	}
+	t->heading = bigger;
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		t->failed = true;
+	else
+		t->heading[t->headings++] = (struct slope_table_heading){ t->count, text };
+	va_end(args);
 }
 
 static void measure(const struct slope_table *t, size_t *wide)
@@ -197,6 +219,14 @@ static bool print_row(const struct slope_table *t, const struct slope_table_cell
 	return ok;
 }
 
+static size_t print_headings(const struct slope_table *t, size_t next, size_t at, bool color, FILE *out)
+{
+	for (; next < t->headings && t->heading[next].at <= at; next++)
+		fprintf(out, "%s%s%s\n", slope_style_on(SLOPE_STYLE_BOLD, color), t->heading[next].text,
+			slope_style_off(SLOPE_STYLE_BOLD, color));
+	return next;
+}
+
 bool slope_table_print(const struct slope_table *t, unsigned width, bool color, FILE *out)
 {
 	size_t *wide = calloc(t->columns, sizeof(*wide));
@@ -211,8 +241,12 @@ bool slope_table_print(const struct slope_table *t, unsigned width, bool color, 
 		for (size_t c = 0; c < t->columns; c++)
 			titles[c] = (struct slope_table_cell){ (char *)t->column[c].title, SLOPE_STYLE_BOLD };
 		ok &= print_row(t, titles, wide, gap, width, color, out);
-		for (size_t i = 0; i + t->columns <= t->count; i += t->columns)
+		size_t heading = 0;
+
+		for (size_t i = 0; i + t->columns <= t->count; i += t->columns) {
+			heading = print_headings(t, heading, i, color, out);
 			ok &= print_row(t, t->cell + i, wide, gap, width, color, out);
+		}
 	}
 	free(wide);
 	free(titles);

@@ -30,11 +30,19 @@ struct slope_table_cell {
 	enum slope_table_style style;
 };
 
+/* A line of its own before a row. */
+struct slope_table_heading {
+	size_t at;                   /* the cell before which it stands */
+	char *text;
+};
+
 struct slope_table {
 	const struct slope_table_column *column;
 	size_t columns;
 	struct slope_table_cell *cell;
 	size_t count, capacity;      /* of cells */
+	struct slope_table_heading *heading;
+	size_t headings;
 	bool failed;                 /* memory ran out: the table is not whole */
 };
 
@@ -45,6 +53,10 @@ void slope_table_fini(struct slope_table *t);
 /* The next cell of the row, or the first of the next row. */
 __attribute__((format(printf, 3, 4)))
 void slope_table_add(struct slope_table *t, enum slope_table_style style, const char *format, ...);
+
+/* A heading before the next row, in bold. */
+__attribute__((format(printf, 2, 3)))
+void slope_table_head(struct slope_table *t, const char *format, ...);
 
 /*
  * Prints titles and rows. With `width` 0, for files and pipes, nothing is cut:

@@ -1,182 +1,58 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The table of `slope report`: a head that says what was measured and what is
- * missing from it, one line for each function, a foot that says what is not
- * shown and what to do next.
+ * missing from it, the functions in groups, a foot that says what is not shown
+ * and what to do next.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/clip.h"
 #include "report/functions.h"
-#include "report/table.h"
+#include "report/parts.h"
+#include "report/spark.h"
 
 #define HOT_SHARE 0.20           /* of the program's cost in the function itself */
 #define WARM_SHARE 0.05
 #define NAMELESS_SHARE 0.10      /* so much in code without symbols is worth a word */
-#define ROOM_FOR_FOLDERS 100     /* columns of a terminal that can show more than a file's name */
-#define ROOM_FOR_LIBRARIES 140   /* ... and lines of other people's code */
-#define COLUMNS_MAX 10
+#define ROOM_FOR_PLOTS 110       /* columns of a terminal that can show plots, calls and places as well */
+#define COLUMNS_MAX 14
+#define GROUP_TOP 10u            /* functions of a group, where nobody asks for another number */
+#define ADVICE_TOP 3u            /* unclear functions for which it is said what would settle them */
 
-static const char *percent(double share, char *text, size_t bytes)
-{
-	if (share <= 0)
-		snprintf(text, bytes, "0");
-	else if (share < 0.0005)
-		snprintf(text, bytes, "<0.1%%");
-	else
-		snprintf(text, bytes, share > 0.9995 ? "%.0f%%" : "%.1f%%", share * 100);
-	return text;
-}
+/* What the rows of one table have in common. */
+struct view {
+	const struct slope_profile *p;
+	const struct slope_report_rows *rows;
+	const struct slope_report_options *o;
+	unsigned width;
+	bool wide;
+	struct slope_curve curve;
+	char later[24];              /* title of the column of foretold shares */
+};
 
 /* ---- head ---- */
 
-static void put_label(const char *label, const struct slope_report_options *o, FILE *out)
-{
-	fprintf(out, "%s%-8s%s ", slope_style_on(SLOPE_STYLE_BOLD, o->color), label,
-		slope_style_off(SLOPE_STYLE_BOLD, o->color));
-}
-
-/* One line of the head; text that came with the profile is made harmless. */
-static bool put_line(const char *label, const char *text, const struct slope_report_options *o, FILE *out)
-{
-	char *safe = slope_clip_middle(text, SIZE_MAX);
-
-	if (!safe)
-		return false;
-	put_label(label, o, out);
-	fprintf(out, "%s\n", safe);
-	free(safe);
-	return true;
-}
-
-static void put_word(FILE *to, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
-
-	if (word[0] && !word[strspn(word, plain)]) {
-		fputs(word, to);
-		return;
-	}
-	fputc('\'', to);
-	for (; *word; word++)
-		fputs(*word == '\'' ? "'\\''" : (char[]){ *word, 0 }, to);
-	fputc('\'', to);
-}
-
-/* The command as a shell would take it. It may be long: one line of it is enough. */
-static bool put_program(const struct slope_profile *p, const struct slope_report_options *o, FILE *out)
-{
-	char *line = NULL;
-	size_t bytes = 0;
-	FILE *to = open_memstream(&line, &bytes);
-
-	if (!to)
-		return false;
-	for (char **word = p->program; word && *word; word++) {
-		if (word != p->program)
-			fputc(' ', to);
-		put_word(to, *word);
-	}
-	fclose(to);
-	char *clipped = line ? slope_clip_middle(line, o->width > 20 ? o->width - 9 : SIZE_MAX) : NULL;
-	bool ok = clipped && put_line("program", clipped, o, out);
-
-	free(clipped);
-	free(line);
-	return ok;
-}
-
-static void put_signal(int number, FILE *out)
-{
-	const char *name = sigabbrev_np(number);
-
-	fprintf(out, name ? "killed by signal %d (SIG%s), " : "killed by signal %d, ", number, name);
-}
-
-static void put_run(const struct slope_profile *p, const struct slope_report_options *o, FILE *out)
-{
-	size_t coroutines = slope_report_coroutines(p), threads = p->thread_count - coroutines;
-
-	put_label("run", o, out);
-	if (p->runs > 1)
-		fprintf(out, "%" PRIu64 " profiles merged, ", p->runs);
-	else if (p->exit_signal)
-		put_signal((int)p->exit_signal, out);
-	else if (p->exit_code >= 0)
-		fprintf(out, "exit status %" PRId64 ", ", p->exit_code);
-	fprintf(out, "%zu thread%s, ", threads, threads == 1 ? "" : "s");
-	if (coroutines)
-		fprintf(out, "%zu coroutine%s, ", coroutines, coroutines == 1 ? "" : "s");
-	fprintf(out, "source %s\n", p->source ? p->source : "unknown");
-}
-
-static void put_measure(const struct slope_profile *p, const struct slope_report_rows *r,
-			const struct slope_report_options *o, FILE *out)
+static bool put_head(const struct slope_profile *p, uint64_t cost, const struct slope_report_options *o, FILE *out)
 {
 	const char *unit = p->unit_name[o->unit] ? p->unit_name[o->unit] : "?";
+	bool ok = slope_parts_program(p, o, out);
 	char number[8];
 
-	put_label("cost", o, out);
-	fprintf(out, "%s %s", slope_table_number(r->program, number), unit);
-	if (!strcmp(unit, "ir"))
-		fputs(" (instructions)", out);
-	else if (!strcmp(unit, "bb"))
-		fputs(" (basic blocks)", out);
-	else if (!strcmp(unit, "time"))
-		fputs(" (nanoseconds)", out);
-	fprintf(out, " in all; input size n by %s, cells of %" PRIu32 " byte%s\n", slope_report_metric_name(o->metric),
-		p->cell_bytes, p->cell_bytes == 1 ? "" : "s");
-}
-
-static bool put_losses(const struct slope_profile *p, const struct slope_report_options *o, FILE *out)
-{
-	bool ok = true;
-
-	for (size_t i = 0; i < p->lost_count; i++) {
-		const struct slope_profile_lost *lost = &p->lost[i];
-		char line[256];
-
-		if (!lost->count)
-			continue;
-		snprintf(line, sizeof(line), "%" PRIu64 " %s", lost->count,
-			 lost->text && lost->text[0] ? lost->text : lost->name);
-		ok &= put_line("LOST", line, o, out);
-	}
-	if (!p->complete)
-		ok &= put_line("PROBLEM", "the profile has no end mark: what was written last is missing", o, out);
-	for (size_t i = 0; i < p->problem_count; i++)
-		ok &= put_line("PROBLEM", p->problem[i], o, out);
-	return ok;
+	slope_parts_run(p, o, out);
+	slope_parts_label("cost", o, out);
+	fprintf(out, "%s %s%s in all; input size n by %s, cells of %" PRIu32 " byte%s\n", slope_table_number(cost, number),
+		unit, slope_parts_unit(unit), slope_report_metric_name(o->metric), p->cell_bytes, p->cell_bytes == 1 ? "" : "s");
+	return slope_parts_losses(p, o, out) && ok;
 }
 
 /* ---- rows ---- */
 
-/* The program's own code by file and line, other code by its module; as much of both as there is room for. */
-static void add_place(struct slope_table *t, const struct slope_profile *p, const struct slope_profile_function *f,
-		      unsigned width)
-{
-	const char *module = slope_report_module(p, f), *file = slope_report_file(p, f);
-	const char *first = p->program && p->program[0] ? p->program[0] : "", *slash = strrchr(first, '/');
-	const char *so = strstr(module, ".so");
-	bool own = !strcmp(module, slash ? slash + 1 : first);
-
-	if (file && (width < ROOM_FOR_FOLDERS || file == f->file) && strrchr(file, '/'))
-		file = strrchr(file, '/') + 1;
-	if (!own && module[0] && width < ROOM_FOR_LIBRARIES)
-		slope_table_add(t, SLOPE_STYLE_DIM, "[%.*s]", (int)(so ? so - module : (ptrdiff_t)strlen(module)), module);
-	else if (!file)
-		slope_table_add(t, SLOPE_STYLE_DIM, module[0] ? "[%s]" : "%s", module);
-	else if (own || !module[0])
-		slope_table_add(t, SLOPE_STYLE_DIM, "%s:%" PRIu32, file, f->line);
-	else
-		slope_table_add(t, SLOPE_STYLE_DIM, "[%s] %s:%" PRIu32, module, file, f->line);
-}
-
-static void add_sizes(struct slope_table *t, const struct slope_report_row *row)
+static void add_sizes(struct slope_table *t, const struct slope_rank_row *row)
 {
 	char least[8], most[8], points[8];
 
@@ -192,63 +68,195 @@ static void add_sizes(struct slope_table *t, const struct slope_report_row *row)
 			slope_table_number(row->points, points));
 }
 
-static enum slope_table_style heat_of(double self)
+static enum slope_table_style heat_of(const struct slope_rank_row *row, uint64_t program)
 {
+	double self = slope_share_of(row->self, program);
+
+	if (row->group == SLOPE_GROUP_HURTS)
+		return row->via == SLOPE_FN_NONE ? SLOPE_STYLE_HOT : SLOPE_STYLE_WARM;
 	return self >= HOT_SHARE ? SLOPE_STYLE_HOT : self >= WARM_SHARE ? SLOPE_STYLE_WARM : SLOPE_STYLE_PLAIN;
 }
 
-static void add_share(struct slope_table *t, enum slope_table_style style, uint64_t part, uint64_t whole)
+static void add_share(struct slope_table *t, enum slope_table_style style, double share)
 {
 	char text[16];
 
-	slope_table_add(t, style, "%s", percent(slope_report_share(part, whole), text, sizeof(text)));
+	slope_table_add(t, style, "%s", isnan(share) ? "?" : slope_parts_percent(share, text, sizeof(text)));
 }
 
-static void add_row(struct slope_table *t, const struct slope_profile *p, const struct slope_report_rows *r,
-		    const struct slope_report_row *row, unsigned width)
+static void add_growth(struct slope_table *t, enum slope_table_style style, const struct slope_growth *g)
 {
-	enum slope_table_style heat = heat_of(slope_report_share(row->self, r->program));
+	char text[SLOPE_GROWTH_TEXT];
+
+	if (g->verdict == SLOPE_VERDICT_INCONCLUSIVE) {
+		slope_table_add(t, SLOPE_STYLE_DIM, "%s", slope_reason_text(g->reason));
+		slope_table_add(t, SLOPE_STYLE_DIM, "-");
+		return;
+	}
+	slope_table_add(t, style, "%s", slope_growth_text(g, text));
+	if (isfinite(g->low) && isfinite(g->high))
+		slope_table_add(t, SLOPE_STYLE_PLAIN, "%.2f..%.2f", fmax(g->low, 0), g->high);
+	else
+		slope_table_add(t, SLOPE_STYLE_PLAIN, "-");
+}
+
+static bool add_plot(struct slope_table *t, struct view *v, const struct slope_rank_row *row)
+{
+	char text[SLOPE_SPARK_BYTES];
+
+	if (!slope_curve_load(&v->curve, v->p, row->function, SLOPE_CURVE_ALL_THREADS, v->o->metric, v->o->unit))
+		return false;
+	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_spark(&v->curve, v->o->of, v->o->ascii, text));
+	return true;
+}
+
+static void add_name(struct slope_table *t, const struct view *v, const struct slope_rank_row *row,
+		     enum slope_table_style heat)
+{
+	const char *via = row->via == SLOPE_FN_NONE ? NULL : v->p->function[row->via].name;
+
+	if (via)
+		slope_table_add(t, heat, "%s, by %s", row->name, via);
+	else
+		slope_table_add(t, heat, "%s", row->name);
+}
+
+static bool add_row(struct slope_table *t, struct view *v, const struct slope_rank_row *row)
+{
+	const struct slope_rank *rank = &v->rows->rank;
+	enum slope_table_style heat = heat_of(row, rank->program);
 	char text[8];
+	bool ok = true;
 
-	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(row->total, text));
-	add_share(t, SLOPE_STYLE_PLAIN, row->total, r->program);
-	add_share(t, heat, row->self, r->program);
-	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(row->calls, text));
+	add_growth(t, heat, &row->growth);
+	if (v->wide)
+		ok = add_plot(t, v, row);
+	add_share(t, SLOPE_STYLE_PLAIN, row->share);
+	add_share(t, row->group == SLOPE_GROUP_HURTS ? heat : SLOPE_STYLE_PLAIN, row->later);
+	if (v->wide) {
+		add_share(t, SLOPE_STYLE_PLAIN, slope_share_of(row->self, rank->program));
+		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(row->calls, text));
+	}
 	add_sizes(t, row);
-	if (r->thread)
-		add_share(t, SLOPE_STYLE_PLAIN, row->thread, row->trms);
-	if (r->external)
-		add_share(t, SLOPE_STYLE_PLAIN, row->external, row->trms);
-	slope_table_add(t, heat, "%s", row->name);
-	add_place(t, p, &p->function[row->function], width);
+	if (v->rows->thread && v->wide)
+		add_share(t, SLOPE_STYLE_PLAIN, slope_share_of(row->thread, row->trms));
+	if (v->rows->external && v->wide)
+		add_share(t, SLOPE_STYLE_PLAIN, slope_share_of(row->external, row->trms));
+	slope_table_add(t, SLOPE_STYLE_PLAIN, "%c", row->growth.grade);
+	add_name(t, v, row, heat);
+	if (v->wide)
+		slope_parts_place(t, v->p, &v->p->function[row->function], v->width);
+	return ok;
 }
 
-static bool put_rows(const struct slope_profile *p, const struct slope_report_rows *r, const struct slope_report_options *o,
-		     FILE *out)
+static size_t set_columns(const struct view *v, struct slope_table_column *column)
 {
-	struct slope_table_column column[COLUMNS_MAX] = {
-		{ "cost", true, 0 }, { "total", true, 0 }, { "self", true, 0 },
-		{ "calls", true, 0 }, { "n", true, 0 }, { "points", true, 0 },
-	};
+	size_t count = 0;
+
+#define COLUMN(title, right, least) column[count++] = (struct slope_table_column){ title, right, least }
+	COLUMN("growth", false, 0);
+	COLUMN("exponent", false, 0);
+	if (v->wide)
+		COLUMN("plot", false, 0);
+	COLUMN("now", true, 0);
+	COLUMN(v->later, true, 0);
+	if (v->wide) {
+		COLUMN("self", true, 0);
+		COLUMN("calls", true, 0);
+	}
+	COLUMN("n", true, 0);
+	COLUMN("points", true, 0);
+	if (v->rows->thread && v->wide)
+		COLUMN("thread", true, 0);
+	if (v->rows->external && v->wide)
+		COLUMN("extern", true, 0);
+	COLUMN("ev", false, 0);
+	COLUMN("function", false, 18);
+	if (v->wide)
+		COLUMN("where", false, 12);
+#undef COLUMN
+	return count;
+}
+
+/* In groups each has its own first rows; the rest is for those who ask for a function or for all. */
+static size_t shown_of_group(const struct slope_report_options *o, enum slope_group group)
+{
+	if (group == SLOPE_GROUP_REST && o->top && !(o->filter && o->filter[0]))
+		return 0;
+	return !o->top ? SIZE_MAX : o->top == SLOPE_REPORT_TOP ? GROUP_TOP : o->top;
+}
+
+static void add_heading(struct slope_table *t, enum slope_group group, size_t count, size_t shown)
+{
+	const char *gap = t->count ? "\n" : "";
+
+	if (shown < count)
+		slope_table_head(t, "%s%s (%zu of %zu)", gap, slope_group_title(group), shown, count);
+	else
+		slope_table_head(t, "%s%s", gap, slope_group_title(group));
+}
+
+static bool add_groups(struct slope_table *t, struct view *v)
+{
+	const struct slope_report_rows *r = v->rows;
+	bool ok = true;
+
+	for (size_t i = 0, next; i < r->count; i = next) {
+		enum slope_group group = r->row[i].group;
+
+		for (next = i; next < r->count && r->row[next].group == group; next++)
+			;
+		size_t most = shown_of_group(v->o, group), shown = next - i < most ? next - i : most;
+
+		if (shown)
+			add_heading(t, group, next - i, shown);
+		for (size_t k = i; k < i + shown; k++)
+			ok &= add_row(t, v, &r->row[k]);
+	}
+	return ok;
+}
+
+static bool put_rows(struct view *v, FILE *out)
+{
+	struct slope_table_column column[COLUMNS_MAX];
 	struct slope_table t;
-	size_t columns = 6, shown = slope_report_rows_shown(r, o);
+	bool ok = true;
 
-	if (r->thread)
-		column[columns++] = (struct slope_table_column){ "thread", true, 0 };
-	if (r->external)
-		column[columns++] = (struct slope_table_column){ "extern", true, 0 };
-	column[columns++] = (struct slope_table_column){ "function", false, 18 };
-	column[columns++] = (struct slope_table_column){ "where", false, 12 };
-	slope_table_init(&t, column, columns);
-	for (size_t i = 0; i < shown; i++)
-		add_row(&t, p, r, &r->row[i], o->width ? o->width : UINT_MAX);
-	bool ok = slope_table_print(&t, o->width, o->color, out);
-
+	slope_table_init(&t, column, set_columns(v, column));
+	if (v->o->sort == SLOPE_SORT_RANK)
+		ok = add_groups(&t, v);
+	else
+		for (size_t i = 0; i < slope_report_rows_shown(v->rows, v->o); i++)
+			ok &= add_row(&t, v, &v->rows->row[i]);
+	if (t.count)
+		ok &= slope_table_print(&t, v->o->width, v->o->color, out);
+	else
+		fputs("No function stands out: none outgrows its input, none takes one percent of the cost itself.\n"
+		      "slope report --top=0 shows all.\n", out);
 	slope_table_fini(&t);
 	return ok;
 }
 
 /* ---- foot ---- */
+
+static bool put_advice(const struct slope_report_rows *r, const struct slope_report_options *o, FILE *out)
+{
+	size_t most = shown_of_group(o, SLOPE_GROUP_UNCLEAR), said = 0;
+	char text[SLOPE_ADVICE_TEXT];
+
+	for (size_t i = 0; i < r->count && said < most && said < ADVICE_TOP && o->sort == SLOPE_SORT_RANK; i++) {
+		if (r->row[i].group != SLOPE_GROUP_UNCLEAR)
+			continue;
+		char *name = slope_clip_name(r->row[i].name, 32);
+
+		if (!name)
+			return false;
+		fprintf(out, "To settle %s: %s.\n", name, slope_growth_advice(&r->row[i].growth, text));
+		said++;
+		free(name);
+	}
+	return true;
+}
 
 /* The module that has most of the cost in code without a name, if that is much. */
 static void put_nameless(const struct slope_profile *p, const struct slope_report_rows *r, FILE *out)
@@ -268,10 +276,10 @@ static void put_nameless(const struct slope_profile *p, const struct slope_repor
 			most = f->module;
 	}
 	free(cost);
-	if (slope_report_share(all, r->program) < NAMELESS_SHARE)
+	if (slope_share_of(all, r->rank.program) < NAMELESS_SHARE)
 		return;
 	fprintf(out, "%s of the cost is in code without symbols",
-		percent(slope_report_share(all, r->program), text, sizeof(text)));
+		slope_parts_percent(slope_share_of(all, r->rank.program), text, sizeof(text)));
 	char *module = most == SLOPE_MODULE_NONE ? NULL : slope_clip_middle(p->module[most].path, SIZE_MAX);
 
 	if (module)
@@ -281,74 +289,80 @@ static void put_nameless(const struct slope_profile *p, const struct slope_repor
 	free(module);
 }
 
-static void put_folded(const struct slope_profile *p, const struct slope_report_rows *r, size_t shown, FILE *out)
+static void put_folded(const struct slope_profile *p, const struct slope_report_rows *r, FILE *out)
 {
 	size_t folded = 0;
 
-	for (size_t i = 0; i < shown; i++)
+	for (size_t i = 0; i < r->count; i++)
 		folded += r->row[i].bits < SLOPE_POINTS_EXACT;
 	if (folded)
 		fprintf(out, "~ above %" PRIu32 " sizes: near ones share a point (record --max-points=N for more).\n",
 			p->max_points ? p->max_points : SLOPE_POINTS_MAX_DEFAULT);
 }
 
-static void put_rest(const struct slope_report_rows *r, const struct slope_report_options *o, size_t shown, FILE *out)
+static void put_rest(const struct slope_report_rows *r, const struct slope_report_options *o, FILE *out)
 {
-	char text[16];
+	size_t rest = 0, shown = slope_report_rows_shown(r, o);
 
-	if (shown == r->count)
-		return;
-	fprintf(out, "%zu more function%s", r->count - shown, r->count - shown == 1 ? "" : "s");
-	if (o->sort == SLOPE_SORT_TOTAL)
-		fprintf(out, ", none above %s of the cost",
-			percent(slope_report_share(r->row[shown].total, r->program), text, sizeof(text)));
-	else if (o->sort == SLOPE_SORT_SELF)
-		fprintf(out, ", none above %s of the cost itself",
-			percent(slope_report_share(r->row[shown].self, r->program), text, sizeof(text)));
-	fputs(" (--top=0 shows all).\n", out);
+	if (o->sort != SLOPE_SORT_RANK)
+		rest = r->count - shown;
+	else
+		for (size_t i = 0; i < r->count && !shown_of_group(o, SLOPE_GROUP_REST); i++)
+			rest += r->row[i].group == SLOPE_GROUP_REST;
+	if (rest)
+		fprintf(out, "%zu more function%s%s (--top=0 shows all).\n", rest, rest == 1 ? "" : "s",
+			o->sort == SLOPE_SORT_RANK ? ", none steep or above 1% of the cost itself" : "");
 }
 
-static void put_foot(const struct slope_profile *p, const struct slope_report_rows *r, const struct slope_report_options *o,
-		     FILE *out)
+static void put_legend(const struct view *v, FILE *out)
 {
-	size_t shown = slope_report_rows_shown(r, o);
-
-	fputc('\n', out);
-	put_rest(r, o, shown, out);
-	put_folded(p, r, shown, out);
-	put_nameless(p, r, out);
-	fputs(slope_style_on(SLOPE_STYLE_DIM, o->color), out);
-	fputs("cost, total: with callees; self: without. n: input sizes; points: how many.\n", out);
-	if (r->thread)
+	fputs(slope_style_on(SLOPE_STYLE_DIM, v->o->color), out);
+	fprintf(out, "growth of the %s cost with n, the size of the input; exponent: 95%% interval; ev: evidence, A to D.\n"
+		     "now: share of the cost, with callees; %s: the same if inputs were %g times as large.\n",
+		v->o->of == SLOPE_COST_MAX ? "greatest" : v->o->of == SLOPE_COST_MIN ? "least" : "mean", v->later, v->o->times);
+	if (v->rows->thread && v->wide)
 		fprintf(out, "thread: part of the input that other threads%s have written.\n",
-			slope_report_coroutines(p) ? " or coroutines" : "");
-	if (r->external)
+			slope_report_coroutines(v->p) ? " or coroutines" : "");
+	if (v->rows->external && v->wide)
 		fputs("extern: part of the input that came from outside (files, network, devices).\n", out);
-	fputs("One function: slope report --filter=NAME; all points: slope export --format=csv", out);
-	fprintf(out, "%s\n", slope_style_off(SLOPE_STYLE_DIM, o->color));
+	fputs("One function, its plot and its evidence: slope show NAME; what makes it grow: slope explain NAME", out);
+	fprintf(out, "%s\n", slope_style_off(SLOPE_STYLE_DIM, v->o->color));
+}
+
+static void put_nothing(const struct slope_report_options *o, FILE *out)
+{
+	if (o->filter && o->filter[0])
+		fprintf(out, "No function matches '%s'. Without * or ? a filter may stand anywhere in the name;\n"
+			     "a function that the compiler inlined is part of its callers.\n", o->filter);
+	else
+		fputs("No function was recorded: the program ran none, or --toggle, --only and --skip left none.\n", out);
 }
 
 bool slope_report_text(const struct slope_profile *p, const struct slope_report_options *o, FILE *out)
 {
 	struct slope_report_rows r;
+	unsigned width = o->width ? o->width : UINT_MAX;
 
 	if (!slope_report_rows_init(&r, p, o))
 		return false;
-	bool ok = put_program(p, o, out);
+	struct view v = { .p = p, .rows = &r, .o = o, .width = width, .wide = width >= ROOM_FOR_PLOTS,
+			  .curve = slope_curve_none() };
+	bool ok = put_head(p, r.rank.program, o, out);
 
-	put_run(p, o, out);
-	put_measure(p, &r, o, out);
-	ok &= put_losses(p, o, out);
+	snprintf(v.later, sizeof(v.later), "at %gx", o->times);
 	fputc('\n', out);
 	if (r.count) {
-		ok &= put_rows(p, &r, o, out);
-		put_foot(p, &r, o, out);
-	} else if (o->filter && o->filter[0]) {
-		fprintf(out, "No function matches '%s'. Without * or ? a filter may stand anywhere in the name;\n"
-			     "a function that the compiler inlined is part of its callers.\n", o->filter);
+		ok &= put_rows(&v, out);
+		fputc('\n', out);
+		put_rest(&r, o, out);
+		ok &= put_advice(&r, o, out);
+		put_folded(p, &r, out);
+		put_nameless(p, &r, out);
+		put_legend(&v, out);
 	} else {
-		fputs("No function was recorded: the program ran none, or --toggle, --only and --skip left none.\n", out);
+		put_nothing(o, out);
 	}
+	slope_curve_fini(&v.curve);
 	slope_report_rows_fini(&r);
 	return ok;
 }

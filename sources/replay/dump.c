@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/tally.h"
+
 static const char *const metric_name[SLOPE_METRICS] = { [SLOPE_METRIC_TRMS] = "trms", [SLOPE_METRIC_RMS] = "rms" };
 
 static const char *const lost_name[SLOPE_LOST_COUNT] = {
@@ -75,6 +77,27 @@ static int by_caller(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Its sums, and what it has at each size of the caller. */
+static void print_edge(FILE *out, const struct slope_edge *e, const struct slope_config *config)
+{
+	struct slope_totals sum;
+
+	slope_edge_totals(e, config, &sum);
+	fprintf(out, "calls %" PRIu64, sum.calls);
+	print_costs(out, ", cost ", sum.total, config->units);
+	fputc('\n', out);
+	for (uint32_t i = 0; i < e->rows; i++) {
+		const struct slope_edge_row *row = slope_edge_row(e, i, config->units);
+
+		if (!row->activations)
+			continue;
+		fprintf(out, "    at %" PRIu64 ": activations %" PRIu64 ", calls %" PRIu64, slope_tally_least(e->first + i),
+			row->activations, row->calls);
+		print_costs(out, ", cost ", row->cost, config->units);
+		fputc('\n', out);
+	}
+}
+
 static bool print_edges(FILE *out, const struct slope_session *s, const struct slope_record *r)
 {
 	size_t count = 0;
@@ -90,9 +113,8 @@ static bool print_edges(FILE *out, const struct slope_session *s, const struct s
 		edge[count++] = e;
 	qsort(edge, count, sizeof *edge, by_caller);
 	for (size_t i = 0; i < count; i++) {
-		fprintf(out, "  from %s: calls %" PRIu64, s->function[edge[i]->caller].name, edge[i]->calls);
-		print_costs(out, ", cost ", edge[i]->cost, s->config.units);
-		fputc('\n', out);
+		fprintf(out, "  from %s: ", s->function[edge[i]->caller].name);
+		print_edge(out, edge[i], &s->config);
 	}
 	free(edge);
 	return true;

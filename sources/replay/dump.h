@@ -7,6 +7,7 @@
  *   thread 1: calls 3, depth 3
  *   f @1: calls 1, total 10, self 4, rms 2, trms 3, thread 1, external 0
  *     from (thread): calls 1, cost 10
+ *       at 8: activations 1, calls 1, cost 10              by the size of the caller
  *     trms 3: calls 1, cost 10..10 sum 10 sq 100, rms 2, thread 1, external 0
  *     rms 2: ...
  *   lost cells: 7                       only where something was lost

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/tally.h"
 #include "tests/agree/oracle.h"
+
+#define EDGE_BITS 3u             /* binary digits after the first that sizes of edges keep */
 
 struct difference {
 	char *text;
@@ -129,8 +132,44 @@ static bool same_points(struct difference *d, const struct slope_points *core, c
 	return good;
 }
 
+static bool same_size(struct difference *d, const struct slope_edge_row *row, uint64_t n, const struct oracle_point *o,
+		      uint32_t units)
+{
+	bool good = n == o->n && row->activations == o->calls && row->calls == o->rms;
+
+	for (uint32_t u = 0; u < units; u++)
+		good = good && row->cost[u] == o->cost[u].sum;
+	return good || differ(d, "the row at n = %" PRIu64 " is not the oracle's at %" PRIu64, n, o->n);
+}
+
+/* All rows that are no gaps, against all that the oracle has. */
+static bool same_sizes(struct difference *d, const struct slope_edge *e, const struct oracle_points *exact, uint32_t units,
+		       struct coverage *c)
+{
+	struct oracle_points want = reduce(exact, EDGE_BITS, units);
+	size_t count = 0;
+	bool good = true;
+
+	for (uint32_t i = 0; good && i < e->rows; i++) {
+		const struct slope_edge_row *row = slope_edge_row(e, i, units);
+
+		if (!row->activations)
+			continue;
+		good = count < want.count && same_size(d, row, slope_tally_least(e->first + i), &want.at[count], units);
+		if (c)
+			c->edge_repeats += row->calls > row->activations;
+		count++;
+	}
+	if (good && count != want.count)
+		good = differ(d, "%zu rows in the core, %zu in the oracle", count, want.count);
+	if (c)
+		c->edge_bins += want.count;
+	free(want.at);
+	return good;
+}
+
 static bool same_edges(struct difference *d, const struct slope_record *r, const struct oracle_row *row, uint32_t thread,
-		       uint32_t units)
+		       const struct slope_config *config, struct coverage *c)
 {
 	size_t count = 0;
 
@@ -141,11 +180,18 @@ static bool same_edges(struct difference *d, const struct slope_record *r, const
 			i++;
 		if (i == row->edges)
 			return differ(d, "an edge f%u -> f%u in thread %u that is not there", e->caller, r->fn, thread);
-		if (!same(d, e->calls, row->edge[i].calls, "calls of an edge", thread, r->fn))
+		struct slope_totals sum;
+		char text[200] = "more rows than the oracle has";
+		struct difference inner = { text, sizeof text };
+
+		slope_edge_totals(e, config, &sum);
+		if (!same(d, sum.calls, row->edge[i].calls, "calls of an edge", thread, r->fn))
 			return false;
-		for (uint32_t u = 0; u < units; u++)
-			if (!same(d, e->cost[u], row->edge[i].cost[u], "cost of an edge", thread, r->fn))
+		for (uint32_t u = 0; u < config->units; u++)
+			if (!same(d, sum.total[u], row->edge[i].cost[u], "cost of an edge", thread, r->fn))
 				return false;
+		if (!same_sizes(&inner, e, &row->edge[i].sizes, config->units, c))
+			return differ(d, "sizes of f%u -> f%u in thread %u: %s", e->caller, r->fn, thread, text);
 	}
 	return same(d, count, row->edges, "number of callers", thread, r->fn);
 }
@@ -160,12 +206,12 @@ static bool same_record(struct difference *d, const struct slope_session *s, uin
 		    same(d, sum.trms, row->trms, "trms", thread, r->fn) &&
 		    same(d, sum.thread, row->thread, "thread", thread, r->fn) &&
 		    same(d, sum.external, row->external, "external", thread, r->fn) &&
-		    same(d, r->active, 0, "active", thread, r->fn);
+		    same(d, r->active, 0, "active", thread, r->fn) && same(d, r->tally, 0, "tally", thread, r->fn);
 
 	for (uint32_t u = 0; good && u < s->config.units; u++)
 		good = same(d, sum.total[u], row->total[u], "total", thread, r->fn) &&
 		       same(d, sum.self[u], row->self[u], "self", thread, r->fn);
-	if (!good || !same_edges(d, r, row, thread, s->config.units))
+	if (!good || !same_edges(d, r, row, thread, &s->config, c))
 		return false;
 	for (unsigned m = 0; m < SLOPE_METRICS; m++) {
 		static const struct oracle_points none;

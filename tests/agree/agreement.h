@@ -20,6 +20,7 @@ struct trace {
 /* What was seen on the way; a test run looks whether it has covered enough. */
 struct coverage {
 	uint64_t events, renumberings, folded_tables, thread_input, external_input, deepest, sets;
+	uint64_t edge_bins, edge_repeats;   /* rows of edges; those with more calls than activations */
 };
 
 /* True when both agree; else one line in `difference`. `c` may be NULL. */

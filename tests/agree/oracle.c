@@ -13,12 +13,20 @@ struct set {
 	size_t words;
 };
 
+/* What an activation has called of one function. */
+struct called {
+	uint32_t fn;
+	uint64_t calls, cost[ORACLE_UNITS];
+};
+
 struct activation {
 	uint32_t fn;
 	bool folded;
 	struct set accessed, current; /* current: accessed, less what others have written since */
 	uint64_t rms, trms, thread, external;
 	uint64_t begin[ORACLE_UNITS], own[ORACLE_UNITS];
+	struct called *called;
+	size_t callees;
 };
 
 struct thread {
@@ -109,6 +117,8 @@ static void free_row(struct oracle_row *row)
 		return;
 	for (int m = 0; m < ORACLE_METRICS; m++)
 		free(row->points[m].at);
+	for (size_t i = 0; i < row->edges; i++)
+		free(row->edge[i].sizes.at);
 	free(row->edge);
 	free(row);
 }
@@ -243,8 +253,8 @@ static struct oracle_point *point_of(struct oracle_points *points, uint64_t n)
 	return &points->at[lo];
 }
 
-static void add_point(const struct oracle *o, struct oracle_points *points, uint64_t n, const struct activation *a,
-		      const uint64_t *cost)
+/* One activation with this cost at the point of size n. */
+static struct oracle_point *count_at(const struct oracle *o, struct oracle_points *points, uint64_t n, const uint64_t *cost)
 {
 	struct oracle_point *p = point_of(points, n);
 
@@ -257,12 +267,20 @@ static void add_point(const struct oracle *o, struct oracle_points *points, uint
 		s->squares += (unsigned __int128)cost[u] * cost[u];
 	}
 	p->calls++;
+	return p;
+}
+
+static void add_point(const struct oracle *o, struct oracle_points *points, uint64_t n, const struct activation *a,
+		      const uint64_t *cost)
+{
+	struct oracle_point *p = count_at(o, points, n, cost);
+
 	p->rms += a->rms;
 	p->thread += a->thread;
 	p->external += a->external;
 }
 
-static void add_edge(const struct oracle *o, struct oracle_row *row, uint32_t caller, const uint64_t *cost, bool outermost)
+static struct oracle_edge *edge_of(struct oracle_row *row, uint32_t caller)
 {
 	size_t i = 0;
 
@@ -272,9 +290,44 @@ static void add_edge(const struct oracle *o, struct oracle_row *row, uint32_t ca
 		row->edge = resize(row->edge, ++row->edges, sizeof *row->edge);
 		row->edge[i] = (struct oracle_edge){ .caller = caller };
 	}
-	row->edge[i].calls++;
+	return &row->edge[i];
+}
+
+static void add_edge(const struct oracle *o, struct oracle_row *row, uint32_t caller, const uint64_t *cost, bool outermost)
+{
+	struct oracle_edge *edge = edge_of(row, caller);
+
+	edge->calls++;
 	for (unsigned u = 0; outermost && u < o->units; u++)
-		row->edge[i].cost[u] += cost[u];
+		edge->cost[u] += cost[u];
+}
+
+static void note_call(const struct oracle *o, struct activation *caller, uint32_t fn, const uint64_t *cost)
+{
+	size_t i = 0;
+
+	while (i < caller->callees && caller->called[i].fn != fn)
+		i++;
+	if (i == caller->callees) {
+		caller->called = resize(caller->called, ++caller->callees, sizeof *caller->called);
+		caller->called[i] = (struct called){ .fn = fn };
+	}
+	caller->called[i].calls++;
+	for (unsigned u = 0; u < o->units; u++)
+		caller->called[i].cost[u] += cost[u];
+}
+
+/* The activation is over, its size is known. */
+static void add_sizes(const struct oracle *o, struct thread *t, struct activation *a)
+{
+	for (size_t i = 0; i < a->callees; i++) {
+		struct oracle_edge *edge = edge_of(row_of(t, a->called[i].fn), a->fn);
+
+		count_at(o, &edge->sizes, a->trms, a->called[i].cost)->rms += a->called[i].calls;
+	}
+	free(a->called);
+	a->called = NULL;
+	a->callees = 0;
 }
 
 static void pop(struct oracle *o, struct thread *t)
@@ -303,8 +356,11 @@ static void pop(struct oracle *o, struct thread *t)
 	add_point(o, &row->points[ORACLE_RMS], a->rms, a, cost);
 	while (below && t->stack[below - 1].folded)
 		below--;
-	if (below)
+	if (below) {
 		add_edge(o, row, t->stack[below - 1].fn, cost, outermost);
+		note_call(o, &t->stack[below - 1], a->fn, cost);
+	}
+	add_sizes(o, t, a);
 }
 
 void oracle_return(struct oracle *o, uint32_t thread)

@@ -39,9 +39,11 @@ struct oracle_points {
 	size_t count, capacity;
 };
 
+/* `sizes` is by the caller's trms: `calls` of a point are its activations that called, `rms` are the callee's calls. */
 struct oracle_edge {
 	uint32_t caller;
 	uint64_t calls, cost[ORACLE_UNITS];
+	struct oracle_points sizes;
 };
 
 /* One function in one thread. */

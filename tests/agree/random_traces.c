@@ -225,10 +225,11 @@ static bool run_seed(uint64_t seed, bool print, struct coverage *c)
 static bool covered(const struct coverage *c)
 {
 	printf("%" PRIu64 " events, %" PRIu64 " renumberings, %" PRIu64 " folded tables, %" PRIu64 " thread and %" PRIu64
-	       " external reads, %" PRIu64 " sets of sharers, depth %" PRIu64 "\n", c->events, c->renumberings, c->folded_tables,
-	       c->thread_input, c->external_input, c->sets, c->deepest);
+	       " external reads, %" PRIu64 " sets of sharers, depth %" PRIu64 ", %" PRIu64 " rows of edges, %" PRIu64
+	       " with several calls\n", c->events, c->renumberings, c->folded_tables, c->thread_input, c->external_input,
+	       c->sets, c->deepest, c->edge_bins, c->edge_repeats);
 	if (c->renumberings >= 500 && c->folded_tables >= 100 && c->thread_input >= 10000 && c->external_input >= 10000 &&
-	    c->sets >= 1000 && c->deepest >= 1000)
+	    c->sets >= 1000 && c->deepest >= 1000 && c->edge_bins >= 100000 && c->edge_repeats >= 10000)
 		return true;
 	fputs("random_traces: too few of these for a test\n", stderr);
 	return false;

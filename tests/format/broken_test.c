@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Golden and broken files: broken_test GOLDEN. The golden file must load to
- * the sample and be written again byte by byte; whatever happens to it, a load
- * says so.
+ * Golden and broken files: broken_test GOLDEN OLD. The golden file must load
+ * to the sample and be written again byte by byte, and so (but for the version
+ * in its header) must the old one of version 1.0; whatever happens to the
+ * golden file, a load says so.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@ struct bytes {
 	size_t count;
 };
 
-static const char *golden_path;
+static const char *golden_path, *old_path;
 static char error[256];
 
 static struct bytes slurp(const char *path)
@@ -68,22 +69,41 @@ static void the_golden_file_is_the_sample(void **state)
 	slope_profile_free(want);
 }
 
-static void it_is_written_again_byte_by_byte(void **state)
+static void the_old_file_is_the_sample_without_sizes(void **state)
 {
-	char path[] = "/tmp/slope-golden-XXXXXX";
-	struct slope_profile *p = slope_profile_load(golden_path, error, sizeof error);
+	struct slope_profile *want = sample_profile_1_0(), *p = slope_profile_load(old_path, error, sizeof error);
 
 	(void)state;
+	assert_non_null(p);
+	assert_int_equal(p->problem_count, 0);
+	assert_null(sample_difference(p, want));
+	slope_profile_free(p);
+	slope_profile_free(want);
+}
+
+/* From byte `from` on. */
+static void assert_written_again(const char *from_path, size_t from)
+{
+	char path[] = "/tmp/slope-golden-XXXXXX";
+	struct slope_profile *p = slope_profile_load(from_path, error, sizeof error);
+
 	close(mkstemp(path));
 	assert_true(slope_profile_save(p, path, error, sizeof error));
-	struct bytes old = slurp(golden_path), new = slurp(path);
+	struct bytes old = slurp(from_path), new = slurp(path);
 
 	assert_int_equal(old.count, new.count);
-	assert_memory_equal(old.at, new.at, old.count);
+	assert_memory_equal(old.at + from, new.at + from, old.count - from);
 	unlink(path);
 	free(old.at);
 	free(new.at);
 	slope_profile_free(p);
+}
+
+static void they_are_written_again_byte_by_byte(void **state)
+{
+	(void)state;
+	assert_written_again(golden_path, 0);
+	assert_written_again(old_path, SLOPE_HEADER_BYTES);
 }
 
 static void every_truncation_is_noticed(void **state)
@@ -283,7 +303,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_golden_file_is_the_sample),
-		cmocka_unit_test(it_is_written_again_byte_by_byte),
+		cmocka_unit_test(the_old_file_is_the_sample_without_sizes),
+		cmocka_unit_test(they_are_written_again_byte_by_byte),
 		cmocka_unit_test(every_truncation_is_noticed),
 		cmocka_unit_test(every_damaged_byte_is_noticed),
 		cmocka_unit_test(inserted_and_removed_bytes_are_noticed),
@@ -294,8 +315,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_file_of_false_chunks_is_given_up),
 	};
 
-	if (argc != 2)
+	if (argc != 3)
 		return 2;
 	golden_path = argv[1];
+	old_path = argv[2];
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

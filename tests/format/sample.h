@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A small profile with something of everything, and a comparison of whole
- * profiles. tests/format/golden.slope is this profile, written by
- * make_golden.c with format version 1.0; it must load to it for ever.
+ * profiles. tests/format/golden-1.1.slope is this profile, written by
+ * make_golden.c with format version 1.1; golden.slope is the same without what
+ * version 1.0 did not have. They must load to it for ever.
  */
 #ifndef SLOPE_TESTS_SAMPLE_H
 #define SLOPE_TESTS_SAMPLE_H
@@ -106,6 +107,12 @@ static inline void sample_tables(struct slope_profile *p)
 	p->edge = calloc(2, sizeof *p->edge);
 	p->edge[0] = (struct slope_profile_edge){ .caller = 0, .callee = 1, .thread = 0, .calls = 1, .cost = { 123, 98 } };
 	p->edge[1] = (struct slope_profile_edge){ .caller = 1, .callee = 2, .thread = 0, .calls = 999, .cost = { UINT64_MAX, 0 } };
+	p->edge[0].sizes.bits = SLOPE_POINTS_EXACT;
+	p->edge[1].sizes = (struct slope_profile_sizes){ .bits = 3, .count = 3, .row = calloc(3, sizeof *p->edge[1].sizes.row) };
+	p->edge[1].sizes.row[0] = (struct slope_profile_size){ .n = 0, .activations = 1, .calls = 1, .cost = { 4, 0 } };
+	p->edge[1].sizes.row[1] = (struct slope_profile_size){ .n = 104, .activations = 3, .calls = 900, .cost = { 1000000, 7 } };
+	p->edge[1].sizes.row[2] = (struct slope_profile_size){ .n = UINT64_C(15) << 60, .activations = 98, .calls = 98,
+								.cost = { UINT64_MAX, UINT64_MAX } };
 	p->lost_count = 1;
 	p->lost = calloc(1, sizeof *p->lost);
 	p->lost[0] = (struct slope_profile_lost){ sample_text("calls"), sample_text("calls without a frame"), 3 };
@@ -137,6 +144,18 @@ static inline struct slope_profile *sample_profile(void)
 	p->symbolized = p->complete = true;
 	sample_places(p);
 	sample_tables(p);
+	return p;
+}
+
+/* The same as format version 1.0 has it. */
+static inline struct slope_profile *sample_profile_1_0(void)
+{
+	struct slope_profile *p = sample_profile();
+
+	for (size_t i = 0; i < p->edge_count; i++) {
+		free(p->edge[i].sizes.row);
+		p->edge[i].sizes = (struct slope_profile_sizes){ .bits = SLOPE_POINTS_EXACT };
+	}
 	return p;
 }
 
@@ -188,6 +207,10 @@ static inline const char *sample_difference(const struct slope_profile *a, const
 		NUMBER(edge[i].caller) NUMBER(edge[i].callee) NUMBER(edge[i].thread) NUMBER(edge[i].calls)
 		for (uint32_t u = 0; u < SLOPE_UNITS_MAX; u++)
 			NUMBER(edge[i].cost[u])
+		NUMBER(edge[i].sizes.bits) NUMBER(edge[i].sizes.count)
+		if (a->edge[i].sizes.count && memcmp(a->edge[i].sizes.row, b->edge[i].sizes.row,
+						     a->edge[i].sizes.count * sizeof *a->edge[i].sizes.row))
+			return "sizes of edges";
 	}
 	for (size_t i = 0; i < a->lost_count; i++) {
 		TEXT(lost[i].name) TEXT(lost[i].text) NUMBER(lost[i].count)

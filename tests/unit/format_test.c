@@ -213,6 +213,45 @@ static void long_tables_spread_over_chunks(void **state)
 	free_both(e, &m);
 }
 
+static void long_tables_of_sizes_too(void **state)
+{
+	struct memory m;
+	struct slope_encoder *e = new_encoder(&m, SIZE_MAX);
+	struct slope_sizes_entry head = { .thread = 3, .caller = 70000, .callee = 9, .bits = SLOPE_POINTS_EXACT }, got;
+	struct slope_size_entry row;
+	struct slope_reader r;
+	struct slope_chunk chunk;
+	uint64_t rows = 0, chunks = 0;
+
+	(void)state;
+	slope_encode_begin(e, 2);
+	slope_encode_sizes_begin(e, &head);
+	for (uint64_t i = 0; i < MANY; i++)
+		slope_encode_size_row(e, &(struct slope_size_entry){ .n = i * i, .activations = i + 1, .calls = ~i, .cost = { i, ~i } });
+	slope_encode_sizes_end(e);
+	slope_encode_edge(e, &(struct slope_edge_entry){ .calls = 1 });
+	assert_true(slope_encode_end(e));
+	slope_reader_init(&r, m.bytes, m.count);
+	while (slope_reader_next(&r, &chunk) == SLOPE_FOUND_CHUNK && slope_section_of(chunk.tag) == SLOPE_SECTION_SIZES) {
+		struct slope_cursor c;
+
+		assert_true(chunk.payload_bytes <= SLOPE_PAYLOAD_MAX);
+		slope_cursor_init(&c, SLOPE_SECTION_SIZES, chunk.payload, chunk.payload_bytes);
+		assert_int_equal(slope_decode_sizes(&c, &got), SLOPE_DECODE_OK);
+		assert_memory_equal(&got, &head, sizeof got);
+		for (; slope_decode_size_row(&c, &row) == SLOPE_DECODE_OK; rows++) {
+			assert_true(row.n == rows * rows && row.activations == rows + 1 && row.calls == ~rows);
+			assert_true(row.cost[0] == rows && row.cost[1] == ~rows && !row.cost[2]);
+		}
+		assert_int_equal(slope_decode_sizes(&c, &got), SLOPE_DECODE_END);
+		chunks++;
+	}
+	assert_int_equal(rows, MANY);
+	assert_true(chunks > 5);
+	assert_int_equal(slope_section_of(chunk.tag), SLOPE_SECTION_EDGES);
+	free_both(e, &m);
+}
+
 static void payloads_are_never_left(void **state)
 {
 	const unsigned char endless[] = { 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1 };
@@ -310,6 +349,13 @@ static void a_session_comes_back_as_a_profile(void **state)
 	assert_int_equal(p->edge_count, 2);
 	assert_int_equal(p->edge[1].caller, 1);
 	assert_int_equal(p->edge[1].calls, 10);
+	assert_int_equal(p->edge[1].sizes.count, 1);             /* main's one activation read 45 cells */
+	assert_int_equal(p->edge[1].sizes.bits, SLOPE_EDGE_BITS);
+	assert_int_equal(p->edge[1].sizes.row[0].n, 44);
+	assert_int_equal(p->edge[1].sizes.row[0].activations, 1);
+	assert_int_equal(p->edge[1].sizes.row[0].calls, 10);
+	assert_int_equal(p->edge[1].sizes.row[0].cost[0], 10 * 100 + 45);
+	assert_int_equal(p->edge[1].sizes.row[0].cost[1], 10);
 	assert_int_equal(p->lost_count, SLOPE_LOST_COUNT);
 	slope_profile_free(p);
 	slope_session_fini(&s);
@@ -348,6 +394,7 @@ int main(void)
 		cmocka_unit_test(long_texts_are_cut_between_characters_and_counted),
 		cmocka_unit_test(no_text_differs_from_an_empty_one),
 		cmocka_unit_test(long_tables_spread_over_chunks),
+		cmocka_unit_test(long_tables_of_sizes_too),
 		cmocka_unit_test(payloads_are_never_left),
 		cmocka_unit_test(a_session_comes_back_as_a_profile),
 		cmocka_unit_test(a_failing_writer_stops_the_encoder),

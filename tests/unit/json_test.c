@@ -88,12 +88,28 @@ static void test_numbers(void **state)
 	page_expect(&page, "[0.25, 0.333333, null, null, 0, 18446744073709551616, 340282366920938463463374607431768211455]\n");
 }
 
+static void test_numbers_that_can_be_read_back(void **state)
+{
+	(void)state;
+	static const double number[] = { 5, 0.1, 2.0 / 3, 1.0 / 3, 123456789012345, 1e300, 18446744073709551616.0, 0, NAN };
+	struct page page;
+
+	page_open(&page);
+	slope_json_array(&page.j, NULL, true);
+	for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+		slope_json_double(&page.j, NULL, number[i]);
+	slope_json_end(&page.j);
+	page_expect(&page, "[5, 0.1, 0.6666666666666666, 0.3333333333333333, 123456789012345, 1e+300, "
+			   "1.8446744073709552e+19, 0, null]\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nesting_and_commas),
 		cmocka_unit_test(test_text_is_escaped),
 		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_numbers_that_can_be_read_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -321,6 +321,48 @@ static void points_out_of_range_are_left_out(void **state)
 	free(row);
 }
 
+static void sizes_of_edges_are_checked_and_sorted(void **state)
+{
+	static const uint64_t n[] = { 12, 0, 9, 10, 12 };        /* 9 is no bin of three binary digits */
+	struct slope_sizes_entry known = { .thread = 1, .callee = 5, .bits = 2 }, unknown = known, other = known;
+	struct slope_size_entry row = { .activations = 2, .calls = 2 };
+	struct made *m = begin_made(1);
+	struct slope_profile *p;
+
+	(void)state;
+	unknown.caller = 5;                      /* both ends are there, the edge is not */
+	other.bits = 3;
+	slope_encode_edge(&m->e, &(struct slope_edge_entry){ .caller = 0, .callee = 5, .thread = 1, .calls = 8 });
+	slope_encode_sizes_begin(&m->e, &known);
+	for (int i = 0; i < 5; i++) {
+		row.n = n[i];
+		row.cost[0] = i;
+		slope_encode_size_row(&m->e, &row);
+	}
+	row.n = 6;
+	row.calls = 1;                           /* of two activations one did not call it */
+	slope_encode_size_row(&m->e, &row);
+	slope_encode_sizes_end(&m->e);
+	slope_encode_sizes_begin(&m->e, &unknown);
+	slope_encode_size_row(&m->e, &row);
+	slope_encode_sizes_end(&m->e);
+	slope_encode_sizes_begin(&m->e, &other);
+	slope_encode_size_row(&m->e, &row);
+	slope_encode_sizes_end(&m->e);
+	p = end_made(m);
+	assert_int_equal(p->edge_count, 1);
+	assert_int_equal(p->edge[0].sizes.bits, 2);
+	assert_int_equal(p->edge[0].sizes.count, 3);
+	assert_int_equal(p->edge[0].sizes.row[0].n, 0);
+	assert_int_equal(p->edge[0].sizes.row[1].n, 10);
+	assert_int_equal(p->edge[0].sizes.row[1].cost[0], 3);
+	assert_int_equal(p->edge[0].sizes.row[2].n, 12);
+	assert_true(has_problem(p, "sizes of edges: 2 out of range and left out"));
+	assert_true(has_problem(p, "sizes of edges: 2 left out, because they come twice"));
+	assert_true(has_problem(p, "sizes of edges: 1 left out, because what they refer to is missing"));
+	slope_profile_free(p);
+}
+
 static void points_are_sorted_by_size(void **state)
 {
 	static const uint64_t n[] = { 7, UINT64_MAX, 0, 3, 9 };
@@ -357,6 +399,7 @@ int main(void)
 		cmocka_unit_test(what_refers_to_nothing_is_left_out_and_said),
 		cmocka_unit_test(what_comes_twice_counts_once),
 		cmocka_unit_test(points_out_of_range_are_left_out),
+		cmocka_unit_test(sizes_of_edges_are_checked_and_sorted),
 		cmocka_unit_test(points_are_sorted_by_size),
 	};
 

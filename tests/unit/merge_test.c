@@ -68,6 +68,11 @@ static struct slope_profile *doubled_profile(void)
 	sample_point(p, &p->row[3].points[1], 1, 5, 1, 1, 0);
 	sample_points(p, &p->row[3], SLOPE_METRIC_TRMS, 1, SLOPE_POINTS_EXACT);
 	sample_point(p, &p->row[3].points[0], 0, 1025, 2, 6, 0);
+	p->edge[0].caller = 1;
+	p->edge[0].callee = 3;
+	p->edge[0].sizes = (struct slope_profile_sizes){ .bits = 2, .count = 2, .row = calloc(2, sizeof *p->edge[0].sizes.row) };
+	p->edge[0].sizes.row[0] = (struct slope_profile_size){ .n = 96, .activations = 1, .calls = 5, .cost = { 10, 20 } };
+	p->edge[0].sizes.row[1] = (struct slope_profile_size){ .n = 160, .activations = 2, .calls = 7, .cost = { 30, 40 } };
 	return p;
 }
 
@@ -117,6 +122,31 @@ static void the_coarser_table_decides(void **state)
 	assert_int_equal(points->bits, 9);
 	assert_int_equal(points->count, 3);
 	assert_int_equal(slope_profile_point(sum, points, 1)->calls, 9);
+	slope_profile_free(sum);
+	slope_profile_free(p);
+}
+
+/* One of the two edges has bins of 3 digits, the other of 2: 96 and 104 become one. */
+static void sizes_of_edges_add_up_in_the_coarser_bins(void **state)
+{
+	struct slope_profile *p = doubled_profile();
+	struct slope_profile *sum = slope_profile_merge(&p, 1, error, sizeof error);
+
+	(void)state;
+	assert_int_equal(sum->edge_count, 1);
+	assert_int_equal(sum->edge[0].calls, 1000);
+	const struct slope_profile_sizes *sizes = &sum->edge[0].sizes;
+
+	assert_int_equal(sizes->bits, 2);
+	assert_int_equal(sizes->count, 4);
+	assert_int_equal(sizes->row[0].n, 0);
+	assert_int_equal(sizes->row[1].n, 96);
+	assert_int_equal(sizes->row[1].activations, 4);
+	assert_int_equal(sizes->row[1].calls, 905);
+	assert_int_equal(sizes->row[1].cost[0], 1000010);
+	assert_int_equal(sizes->row[1].cost[1], 27);
+	assert_int_equal(sizes->row[2].n, 160);
+	assert_true(sizes->row[3].n == UINT64_C(7) << 61);
 	slope_profile_free(sum);
 	slope_profile_free(p);
 }
@@ -203,6 +233,7 @@ int main(void)
 		cmocka_unit_test(threads_stay_apart_and_places_are_shared),
 		cmocka_unit_test(points_of_one_size_add_up_exactly),
 		cmocka_unit_test(the_coarser_table_decides),
+		cmocka_unit_test(sizes_of_edges_add_up_in_the_coarser_bins),
 		cmocka_unit_test(names_of_one_run_help_another),
 		cmocka_unit_test(problems_name_their_process),
 		cmocka_unit_test(what_cannot_be_compared_is_refused),

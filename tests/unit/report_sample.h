@@ -83,9 +83,14 @@ static struct slope_profile_row row[] = {
 	  .points = { POINTS(walk_points) } },
 };
 
+static struct slope_profile_size lower_sizes[] = {
+	{ .n = 40, .activations = 1, .calls = 3, .cost = { 600, 62 } },
+};
+
 static struct slope_profile_edge edge[] = {
 	{ .caller = FN_ROOT, .callee = FN_MAIN, .thread = 0, .calls = 1, .cost = { 950, 95 } },
-	{ .caller = FN_MAIN, .callee = FN_LOWER, .thread = 0, .calls = 3, .cost = { 600, 62 } },
+	{ .caller = FN_MAIN, .callee = FN_LOWER, .thread = 0, .calls = 3, .cost = { 600, 62 },
+	  .sizes = { .bits = 3, .count = 1, .row = lower_sizes } },
 	{ .caller = FN_ROOT, .callee = FN_LOWER, .thread = 1, .calls = 4, .cost = { 50, 7 } },
 	{ .caller = FN_MAIN, .callee = FN_PUSH, .thread = 0, .calls = 1, .cost = { 60, 8 } },
 	{ .caller = FN_MAIN, .callee = FN_COPY, .thread = 0, .calls = 9, .cost = { 50, 9 } },

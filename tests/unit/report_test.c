@@ -92,8 +92,8 @@ static void test_threads_are_added_up(void **state)
 
 	assert_true(slope_report_rows_init(&r, p, &o));
 	assert_int_equal(r.count, 5);
-	assert_int_equal(r.program, 1000);
-	const struct slope_report_row *lower = &r.row[1];
+	assert_int_equal(r.rank.program, 1000);
+	const struct slope_rank_row *lower = &r.row[1];
 
 	assert_string_equal(lower->name, "str_tolower");
 	assert_int_equal(lower->calls, 7);
@@ -171,10 +171,10 @@ static void test_filter(void **state)
 static void test_no_share_exceeds_the_whole(void **state)
 {
 	(void)state;
-	assert_true(slope_report_share(0, 0) == 0);
-	assert_true(slope_report_share(1, 4) == 0.25);
-	assert_true(slope_report_share(9, 4) == 1);
-	assert_true(slope_report_share(9, 0) == 1);
+	assert_true(slope_share_of(0, 0) == 0);
+	assert_true(slope_share_of(1, 4) == 0.25);
+	assert_true(slope_share_of(9, 4) == 1);
+	assert_true(slope_share_of(9, 0) == 1);
 }
 
 static void test_program_cost_without_thread_rows(void **state)
@@ -187,7 +187,7 @@ static void test_program_cost_without_thread_rows(void **state)
 	p->row += 2;             /* a damaged file has lost them */
 	p->row_count -= 2;
 	assert_true(slope_report_rows_init(&r, p, &o));
-	assert_int_equal(r.program, 1000);
+	assert_int_equal(r.rank.program, 1000);
 	slope_report_rows_fini(&r);
 }
 
@@ -209,18 +209,21 @@ static void test_text_at_80_columns(void **state)
 		"LOST     3 calls without a frame, for want of memory\n"
 		"PROBLEM  points: 1 of 9 chunks missing?[31m\n"
 		"\n"
-		"cost total  self calls     n points thread extern function           where\n"
-		" 950 95.0% 20.5%     1    40      1      0  25.0% main               wf.c:80\n"
-		" 650 65.0% 65.0%     7 1..46      3  21.4%      0 str_tolower        lower.c:12\n"
-		"  60  6.0%  6.0%     1     -      0      0      0 std::v...push_back stl...h:1276\n"
-		"  50  5.0%  5.0%     9 1.02k     ~1      0  50.0% libc.so.6+0x1300   [libc]\n"
-		"  35  3.5%  3.5%     2  2..3      2      0      0 walk               wf.c:30\n"
+		"growth         exponent    now  at 10x      n  points  ev  function\n"
+		"unclear\n"
+		"too few sizes  -         95.0%       ?     40       1  -   main\n"
+		"too few sizes  -         65.0%       ?  1..46       3  -   str_tolower\n"
+		"no points      -          6.0%       ?      -       0  -   std::ve...::push_back\n"
+		"too few sizes  -          5.0%       ?  1.02k      ~1  -   libc.so.6+0x1300\n"
+		"too few sizes  -          3.5%       ?   2..3       2  -   walk\n"
 		"\n"
+		"To settle main: run inputs of at least 4 more sizes, up to n = 400 or beyond, and merge the profiles.\n"
+		"To settle str_tolower: run inputs of at least 2 more sizes, up to n = 400 or beyond, and merge the profiles.\n"
+		"To settle std::vector<...>::push_back(...): record with this input metric (record --input=both).\n"
 		"~ above 1000 sizes: near ones share a point (record --max-points=N for more).\n"
-		"cost, total: with callees; self: without. n: input sizes; points: how many.\n"
-		"thread: part of the input that other threads have written.\n"
-		"extern: part of the input that came from outside (files, network, devices).\n"
-		"One function: slope report --filter=NAME; all points: slope export --format=csv\n");
+		"growth of the mean cost with n, the size of the input; exponent: 95% interval; ev: evidence, A to D.\n"
+		"now: share of the cost, with callees; at 10x: the same if inputs were 10 times as large.\n"
+		"One function, its plot and its evidence: slope show NAME; what makes it grow: slope explain NAME\n");
 	free(text);
 }
 
@@ -233,7 +236,7 @@ static void test_text_says_what_is_not_shown(void **state)
 	o.top = 2;
 	char *text = text_of(p, &o);
 
-	expect_contains(text, "3 more functions, none above 6.0% of the cost (--top=0 shows all).");
+	expect_contains(text, "unclear (2 of 5)\n");
 	expect_contains(text, "src/lower.c:12");
 	expect_lacks(text, "walk");
 	free(text);
@@ -253,7 +256,7 @@ static void test_text_of_another_unit(void **state)
 	char *text = text_of(p, &o);
 
 	expect_contains(text, "cost     102 bb (basic blocks) in all");
-	expect_contains(text, "  95  93.1%  13.7%");
+	expect_contains(text, "93.1%       ?  13.7%      1     40");
 	free(text);
 }
 
@@ -341,7 +344,7 @@ static void test_report_json_is_read_by_others(void **state)
 		"print(d['schema'], d['source'], d['program'], d['cost_unit'], d['input_metric'], d['lost'])\n"
 		"f = d['functions'][1]\n"
 		"print(len(d['functions']), f['name'], f['module'], f['file'], f['line'])\n"
-		"print(f['calls'], f['cost'], f['points'], f['n'], f['input'], f['growth'], f['share'])\n"
+		"print(f['calls'], f['cost'], f['points'], f['n'], f['input'], f['growth']['reason'], f['group'], f['share'])\n"
 		"print(d['exit'], d['process'], len(d['threads']), d['modules'][1]['build_id'])\n"
 		"END");
 
@@ -349,7 +352,7 @@ static void test_report_json_is_read_by_others(void **state)
 		"slope-report/1 valgrind ['./wf', 'a b.txt'] ir trms {'calls': 3, 'cells': 0}\n"
 		"5 str_tolower wf src/lower.c 12\n"
 		"7 {'total': 650, 'self': 650} 3 {'min': 1, 'max': 46} "
-		"{'rms': 55, 'trms': 70, 'thread': 15, 'external': 0} None {'now': 0.65}\n"
+		"{'rms': 55, 'trms': 70, 'thread': 15, 'external': 0} too few sizes unclear {'now': 0.65, 'at_10x': None}\n"
 		"{'ended': 'exit', 'code': 3, 'signal': None} {'id': 700, 'parent': 699} 2 ab01\n");
 	free(facts);
 	free(text);
@@ -371,6 +374,7 @@ static void test_export_json_holds_everything(void **state)
 		"r = d['records'][3]\n"
 		"print(r['function'], r['thread'], r['total'], r['points']['trms']['rows'][1])\n"
 		"print(d['records'][6]['points']['trms']['folded_to_bits'], d['edges'][2])\n"
+		"print(d['edges'][1]['sizes_folded_to_bits'], d['edges'][1]['sizes'])\n"
 		"END");
 
 	assert_string_equal(facts,
@@ -378,7 +382,8 @@ static void test_export_json_holds_everything(void **state)
 		"2 0 {'ir': 600, 'bb': 62} {'n': 46, 'calls': 1, 'cost': {'ir': {'min': 590, 'max': 590, 'sum': 590, "
 		"'sumsq': 18446744073709551616}, 'bb': {'min': 60, 'max': 60, 'sum': 60, 'sumsq': 3600}}, 'rms': 46, "
 		"'thread_input': 0, 'external_input': 0}\n"
-		"5 {'caller': 0, 'callee': 2, 'thread': 1, 'calls': 4, 'cost': {'ir': 50, 'bb': 7}}\n");
+		"5 {'caller': 0, 'callee': 2, 'thread': 1, 'calls': 4, 'cost': {'ir': 50, 'bb': 7}, 'sizes': []}\n"
+		"3 [{'n': 40, 'activations': 1, 'calls': 3, 'cost': {'ir': 600, 'bb': 62}}]\n");
 	free(facts);
 	free(text);
 }

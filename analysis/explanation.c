@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/explanation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BITS 3u                  /* binary digits that bins of sizes keep after the first, as those of the core */
+#define BINS_MAX 512u            /* 64 binary orders of 8 bins each */
+#define ENDS 0.25                /* of the range of sizes, on a log scale: what "smallest" and "largest" sizes are */
+#define RANGE_LEAST 2.0          /* largest over smallest size, to speak of growth */
+#define GROWS 1.3                /* the largest sizes cost so many times the smallest, to speak of growth */
+#define RISES 0.25               /* an exponent that is no accident */
+#define MULTIPLIED 0.4           /* so much steeper than its body: recursion is what multiplies it */
+#define STEEP 1.05
+
+/* The activations of one function by size. */
+struct sizes {
+	size_t count;
+	uint64_t edge[BINS_MAX];     /* lower edges of the bins, ascending */
+	double n[BINS_MAX];          /* mean size */
+	double activations[BINS_MAX], cost[BINS_MAX];
+	double deeper[BINS_MAX];     /* part of the cost in activations that these called themselves */
+	size_t low, high;            /* bins below `low` have the smallest sizes, from `high` on the largest */
+};
+
+/* What they called, or did themselves. */
+struct tally {
+	uint32_t callee;
+	double calls[BINS_MAX], cost[BINS_MAX];
+	double all_cost, share;
+};
+
+struct scratch {
+	struct sizes sizes;
+	struct tally *tally;         /* the first is the function's own code */
+	size_t count;
+	struct slope_curve curve;
+};
+
+static size_t find_bin(const struct sizes *s, uint64_t edge)
+{
+	size_t low = 0, high = s->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->edge[middle] < edge)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* ---- gathering ---- */
+
+static void gather_sizes(struct sizes *s, const struct slope_curve *curve)
+{
+	s->count = 0;
+	for (size_t i = 0; i < curve->count; i++) {
+		const struct slope_curve_point *point = &curve->point[i];
+		uint64_t edge = slope_points_edge((uint64_t)point->n, BITS);
+
+		if (!s->count || s->edge[s->count - 1] != edge) {
+			if (s->count == BINS_MAX)
+				return;
+			s->edge[s->count] = edge;
+			s->n[s->count] = s->activations[s->count] = s->cost[s->count] = s->deeper[s->count] = 0;
+			s->count++;
+		}
+		size_t at = s->count - 1;
+
+		s->n[at] += point->n * point->calls;
+		s->activations[at] += point->calls;
+		s->cost[at] += point->cost[SLOPE_COST_MEAN] * point->calls;
+	}
+	for (size_t i = 0; i < s->count; i++)
+		s->n[i] /= s->activations[i];
+}
+
+static void find_ends(struct sizes *s)
+{
+	double first = log(fmax(s->n[0], 1)), last = log(fmax(s->n[s->count - 1], 1));
+
+	for (s->low = 1; s->low < s->count && log(fmax(s->n[s->low], 1)) <= first + (last - first) * ENDS; s->low++)
+		;
+	for (s->high = s->count - 1; s->high > 0 && log(fmax(s->n[s->high - 1], 1)) >= last - (last - first) * ENDS; s->high--)
+		;
+}
+
+static const struct slope_profile_edge *first_edge(const struct slope_profile *p, uint32_t caller)
+{
+	size_t low = 0, high = p->edge_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (p->edge[middle].caller < caller)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return p->edge + low;
+}
+
+static void add_edge(struct scratch *s, const struct slope_profile_edge *e, struct tally *to, uint32_t function, uint32_t unit)
+{
+	for (size_t i = 0; i < e->sizes.count; i++) {
+		const struct slope_profile_size *row = &e->sizes.row[i];
+		size_t at = find_bin(&s->sizes, slope_points_edge(row->n, BITS));
+
+		if (at == s->sizes.count)
+			continue;
+		if (e->callee == function)
+			s->sizes.deeper[at] += (double)row->cost[unit];
+		to->calls[at] += (double)row->calls;
+		to->cost[at] += (double)row->cost[unit];
+		to->all_cost += (double)row->cost[unit];
+	}
+}
+
+/* The tallies: own code, then every callee; one that is the function itself stands last. False: no memory. */
+static bool gather_tallies(struct scratch *s, const struct slope_profile *p, uint32_t function, uint32_t unit)
+{
+	const struct slope_profile_edge *first = first_edge(p, function), *end = p->edge + p->edge_count;
+	size_t callees = 0;
+
+	for (const struct slope_profile_edge *e = first; e < end && e->caller == function; e++)
+		callees += e == first || e->callee != e[-1].callee;
+	free(s->tally);
+	s->tally = calloc(callees + 1, sizeof(*s->tally));
+	if (!s->tally)
+		return false;
+	s->tally[0].callee = SLOPE_FN_NONE;
+	s->count = 1;
+	for (const struct slope_profile_edge *e = first; e < end && e->caller == function; e++) {
+		if (e == first || e->callee != e[-1].callee)
+			s->tally[s->count++].callee = e->callee;
+		add_edge(s, e, &s->tally[s->count - 1], function, unit);
+	}
+	for (size_t i = 0; i < s->sizes.count; i++) {
+		double rest = s->sizes.cost[i];
+
+		for (size_t k = 1; k < s->count; k++)
+			rest -= s->tally[k].cost[i];
+		s->tally[0].cost[i] = fmax(rest, 0);
+		s->tally[0].all_cost += s->tally[0].cost[i];
+	}
+	return true;
+}
+
+/* ---- curves ---- */
+
+/* The sum of `value` over the sum of `per`, for bins from..to. */
+static double ratio(const double *value, const double *per, size_t from, size_t to)
+{
+	double top = 0, bottom = 0;
+
+	for (size_t i = from; i < to; i++) {
+		top += value[i];
+		bottom += per[i];
+	}
+	return bottom > 0 ? top / bottom : NAN;
+}
+
+static double end_ratio(const struct sizes *s, const double *value, const double *per, bool largest)
+{
+	return largest ? ratio(value, per, s->high, s->count) : ratio(value, per, 0, s->low);
+}
+
+/* The log-log slope between the ends. */
+static double rise(const struct sizes *s, const double *value, const double *per)
+{
+	double weighted[BINS_MAX];
+
+	for (size_t i = 0; i < s->count; i++)
+		weighted[i] = s->n[i] * s->activations[i];
+	double low = end_ratio(s, value, per, false), high = end_ratio(s, value, per, true);
+	double from = end_ratio(s, weighted, s->activations, false), to = end_ratio(s, weighted, s->activations, true);
+
+	return low > 0 && high > 0 && to >= RANGE_LEAST * fmax(from, 1) ? log(high / low) / log(to / fmax(from, 1)) : NAN;
+}
+
+/* The growth of value / per over n; scaled, because a fit takes costs below one half for nothing. */
+static void fit(struct scratch *s, const double *value, const double *per, struct slope_growth *g)
+{
+	const struct sizes *sizes = &s->sizes;
+	double most = 0;
+
+	s->curve.count = 0;
+	for (size_t i = 0; i < sizes->count; i++)
+		if (per[i] > 0)
+			most = fmax(most, value[i] / per[i]);
+	for (size_t i = 0; i < sizes->count; i++) {
+		double at = per[i] > 0 && most > 0 ? value[i] / per[i] * (1e6 / most) : 0;
+
+		if (per[i] > 0)
+			s->curve.point[s->curve.count++] = (struct slope_curve_point){
+				.n = sizes->n[i], .calls = sizes->activations[i], .cost = { at, at, at } };
+	}
+	slope_growth_of(g, &s->curve, SLOPE_COST_MEAN, false);
+}
+
+static void measure_part(struct scratch *s, const struct tally *t, struct slope_part *part, double all)
+{
+	const struct sizes *sizes = &s->sizes;
+
+	part->callee = t->callee;
+	part->share = t->share;
+	part->cost_share = all > 0 ? t->all_cost / all : 0;
+	fit(s, t->cost, sizes->activations, &part->cost);
+	part->cost_rise = rise(sizes, t->cost, sizes->activations);
+	part->calls_rise = part->each_rise = NAN;
+	if (t->callee == SLOPE_FN_NONE)
+		return;
+	fit(s, t->calls, sizes->activations, &part->calls);
+	fit(s, t->cost, t->calls, &part->each);
+	part->calls_rise = rise(sizes, t->calls, sizes->activations);
+	part->each_rise = rise(sizes, t->cost, t->calls);
+	part->calls_top = end_ratio(sizes, t->calls, sizes->activations, true);
+	part->each_top = end_ratio(sizes, t->cost, t->calls, true);
+}
+
+/* ---- one level ---- */
+
+static double rise_of_ends(const struct sizes *s, const double *value)
+{
+	return end_ratio(s, value, s->activations, true) - end_ratio(s, value, s->activations, false);
+}
+
+static void set_shares(struct scratch *s, struct slope_level *level)
+{
+	const struct sizes *sizes = &s->sizes;
+	double body[BINS_MAX] = { 0 }, all = 0;
+
+	for (size_t i = 0; i < sizes->count; i++) {
+		body[i] = fmax(sizes->cost[i] - sizes->deeper[i], 0);
+		all += body[i];
+	}
+	double low = end_ratio(sizes, body, sizes->activations, false), high = end_ratio(sizes, body, sizes->activations, true);
+	double growth = high - low;
+
+	level->body_rise = rise(sizes, body, sizes->activations);
+	level->by_growth = sizes->count >= 4 && sizes->n[sizes->count - 1] >= RANGE_LEAST * fmax(sizes->n[0], 1) &&
+			   high >= GROWS * low;
+	for (size_t k = 0; k < s->count; k++)
+		s->tally[k].share = level->by_growth ? fmax(rise_of_ends(sizes, s->tally[k].cost) / growth, 0) :
+				    all > 0 ? s->tally[k].all_cost / all : 0;
+}
+
+static int by_share(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	if (x->share != y->share)
+		return x->share > y->share ? -1 : 1;
+	return (x->callee > y->callee) - (x->callee < y->callee);
+}
+
+static double sum(const double *value, size_t count)
+{
+	double all = 0;
+
+	for (size_t i = 0; i < count; i++)
+		all += value[i];
+	return all;
+}
+
+/* A callee that is the function itself goes to the level; the others are its parts. */
+static void take_out_recursion(struct scratch *s, struct slope_level *level)
+{
+	for (size_t k = 1; k < s->count; k++) {
+		if (s->tally[k].callee != level->function)
+			continue;
+		level->recursive = true;
+		level->own_calls = sum(s->tally[k].calls, s->sizes.count) / sum(s->sizes.activations, s->sizes.count);
+		s->tally[k] = s->tally[--s->count];
+		return;
+	}
+}
+
+static bool explain_level(struct scratch *s, const struct slope_profile *p, struct slope_level *level, uint32_t metric,
+			  uint32_t unit)
+{
+	if (!slope_curve_load(&s->curve, p, level->function, SLOPE_CURVE_ALL_THREADS, metric, unit))
+		return false;
+	slope_growth_of(&level->growth, &s->curve, SLOPE_COST_MEAN, true);
+	gather_sizes(&s->sizes, &s->curve);
+	if (!s->sizes.count)
+		return true;
+	find_ends(&s->sizes);
+	if (!gather_tallies(s, p, level->function, unit))
+		return false;
+	take_out_recursion(s, level);
+	set_shares(s, level);
+	qsort(s->tally, s->count, sizeof(*s->tally), by_share);
+	double all = 0;
+
+	for (size_t k = 0; k < s->count; k++)
+		all += s->tally[k].all_cost;
+	for (size_t k = 0; k < s->count; k++) {
+		if (level->parts == SLOPE_PARTS_KEPT || (k && s->tally[k].share <= 0))
+			level->rest += s->tally[k].share;
+		else
+			measure_part(s, &s->tally[k], &level->part[level->parts++], all);
+	}
+	return true;
+}
+
+/* ---- from level to level ---- */
+
+static double exponent_of(const struct slope_growth *g, double rise)
+{
+	if (g->verdict == SLOPE_VERDICT_EXPONENTIAL)
+		return 9;
+	if (g->verdict != SLOPE_VERDICT_INCONCLUSIVE)
+		return fmax(g->exponent, isnan(rise) ? 0 : rise);
+	return isnan(rise) ? 0 : rise;
+}
+
+static bool has_growth_of_its_own(const struct slope_profile *p, uint32_t function, uint32_t metric, uint32_t unit,
+				  struct slope_curve *curve)
+{
+	struct slope_growth g;
+
+	if (!slope_curve_load(curve, p, function, SLOPE_CURVE_ALL_THREADS, metric, unit))
+		return false;
+	slope_growth_of(&g, curve, SLOPE_COST_MEAN, false);
+	return (g.verdict == SLOPE_VERDICT_SUPERLINEAR && g.low > STEEP) || g.verdict == SLOPE_VERDICT_EXPONENTIAL;
+}
+
+static bool seen(const struct slope_explanation *e, uint32_t function)
+{
+	for (size_t i = 0; i < e->levels; i++)
+		if (e->level[i].function == function)
+			return true;
+	return false;
+}
+
+/* What the level's largest part says; `down` when the answer lies inside the callee. */
+static enum slope_blame judge(const struct slope_level *level, bool callee_steep, bool *down)
+{
+	const struct slope_part *main = &level->part[0];
+	double whole = exponent_of(&level->growth, NAN), body = isnan(level->body_rise) ? whole : level->body_rise;
+
+	*down = false;
+	if (!level->parts)
+		return SLOPE_BLAME_NOBODY;
+	if (level->recursive && whole - body >= MULTIPLIED)
+		return SLOPE_BLAME_DEEP;
+	if (main->callee == SLOPE_FN_NONE)
+		return SLOPE_BLAME_SELF;
+	bool often = exponent_of(&main->calls, main->calls_rise) >= RISES;
+	bool large = exponent_of(&main->each, main->each_rise) >= RISES;
+
+	*down = !often || callee_steep;
+	if (often && large)
+		return callee_steep ? SLOPE_BLAME_LARGE : SLOPE_BLAME_BOTH;
+	return often ? SLOPE_BLAME_OFTEN : SLOPE_BLAME_LARGE;
+}
+
+bool slope_explain(struct slope_explanation *e, const struct slope_profile *p, uint32_t function, uint32_t metric,
+		   uint32_t unit)
+{
+	struct scratch *s = calloc(1, sizeof(*s));
+	struct slope_curve other = slope_curve_none();
+	bool ok = s != NULL, down = true;
+
+	memset(e, 0, sizeof(*e));
+	e->culprit = function;
+	e->callee = SLOPE_FN_NONE;
+	for (size_t i = 0; i < p->edge_count && !e->known; i++)
+		e->known = p->edge[i].sizes.count;
+	if (s)
+		s->curve = slope_curve_none();
+	while (ok && down && e->levels < SLOPE_LEVELS_MAX) {
+		struct slope_level *level = &e->level[e->levels];
+
+		level->function = function;
+		ok = explain_level(s, p, level, metric, unit);
+		e->levels++;
+		uint32_t callee = level->parts ? level->part[0].callee : SLOPE_FN_NONE;
+		bool steep = callee != SLOPE_FN_NONE && has_growth_of_its_own(p, callee, metric, unit, &other);
+
+		e->culprit = function;
+		e->callee = callee;
+		e->blame = judge(level, steep, &down);
+		down = down && callee != SLOPE_FN_NONE && !seen(e, callee);
+		function = callee;
+	}
+	if (s) {
+		free(s->tally);
+		slope_curve_fini(&s->curve);
+	}
+	slope_curve_fini(&other);
+	free(s);
+	return ok;
+}

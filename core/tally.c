@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/tally.h"
+
+#define TALLIES_FIRST 128u
+
+static size_t stack_bytes(const struct slope_thread *t, uint32_t tallies)
+{
+	return slope_page_round(tallies * (sizeof(struct slope_tally) + t->session->config.units * sizeof(uint64_t)));
+}
+
+bool slope_tally_grow(struct slope_thread *t)
+{
+	const struct slope_host *host = t->session->host;
+	uint32_t capacity = t->tally_capacity ? t->tally_capacity * 2 : TALLIES_FIRST;
+	unsigned char *tally = capacity ? host->pages(host->ctx, stack_bytes(t, capacity)) : NULL;
+
+	if (!tally)
+		return false;
+	if (t->tally_capacity) {
+		slope_copy(tally, t->tally, stack_bytes(t, t->tally_capacity));
+		host->release(host->ctx, t->tally, stack_bytes(t, t->tally_capacity));
+	}
+	t->tally = tally;
+	t->tally_capacity = capacity;
+	return true;
+}
+
+void slope_tally_release(struct slope_thread *t)
+{
+	const struct slope_host *host = t->session->host;
+
+	if (t->tally_capacity)
+		host->release(host->ctx, t->tally, stack_bytes(t, t->tally_capacity));
+	t->tally = NULL;
+	t->tallies = t->tally_capacity = 0;
+}
+
+static size_t edge_bytes(uint32_t rows, uint32_t units)
+{
+	return sizeof(struct slope_edge) + (units + (size_t)rows * (2 + units)) * sizeof(uint64_t);
+}
+
+void slope_edge_empty(struct slope_edge *e, uint32_t units)
+{
+	for (size_t i = 0; i < units + (size_t)e->rows * (2 + units); i++)
+		e->nested[i] = 0;
+}
+
+/* An edge with rows for `bin` and for all that `old` (may be NULL) has, and old's contents. NULL when memory runs out. */
+static struct slope_edge *widen(const struct slope_edge *old, uint32_t bin, struct slope_arena *arena, uint32_t units)
+{
+	uint32_t first = old && old->first < bin ? old->first : bin;
+	uint32_t end = old && old->first + old->rows > bin ? old->first + old->rows : bin + 1;
+	struct slope_edge *e = slope_arena_alloc(arena, edge_bytes(end - first, units));
+
+	if (!e)
+		return NULL;
+	e->first = (uint16_t)first;
+	e->rows = (uint16_t)(end - first);
+	if (old) {
+		slope_copy(e->nested, old->nested, units * sizeof *e->nested);
+		slope_copy(slope_edge_row(e, old->first - first, units), slope_edge_row(old, 0, units),
+			   edge_bytes(old->rows, units) - edge_bytes(0, units));
+	}
+	return e;
+}
+
+/* `e` takes the place of `old`, wherever a record knows it. O(callers). */
+static void replace(struct slope_record *callee, struct slope_edge *old, struct slope_edge *e)
+{
+	struct slope_edge **at = &callee->edges;
+
+	while (*at != old)
+		at = &(*at)->next;
+	*at = e;
+	e->next = old->next;
+	for (int i = 0; i < 2; i++)
+		if (callee->edge[i] == old)
+			callee->edge[i] = e;
+}
+
+/*
+ * The edge caller -> callee with a row for `bin`, from now on one of the two at
+ * hand. NULL when memory runs out; nothing is lost then. O(1) but for a new bin.
+ */
+static struct slope_edge *edge_with(struct slope_thread *t, uint32_t caller, struct slope_record *callee, uint32_t bin,
+				    uint32_t units)
+{
+	struct slope_arena *arena = &t->session->arena;
+	bool fresh;
+	uint64_t *place = slope_map_put(&t->edge_by_ends, (uint64_t)caller << 32 | callee->fn, &fresh);
+	struct slope_edge *old = place ? (struct slope_edge *)(uintptr_t)*place : NULL, *e = old;
+
+	if (!place)
+		return NULL;
+	if (!old || bin - old->first >= old->rows) {
+		e = widen(old, bin, arena, units);
+		if (!e)
+			return NULL;
+		e->caller = caller;
+		*place = (uint64_t)(uintptr_t)e;
+		if (old) {
+			replace(callee, old, e);
+			slope_arena_free(arena, old, edge_bytes(old->rows, units));
+		} else {
+			e->next = callee->edges;
+			callee->edges = e;
+		}
+	}
+	if (callee->edge[0] != e && callee->edge[1] != e) {
+		callee->edge[1] = callee->edge[0];
+		callee->edge[0] = e;
+	}
+	return e;
+}
+
+SLOPE_INLINE void count(struct slope_edge *e, uint32_t bin, const struct slope_tally *tally, uint32_t units)
+{
+	struct slope_edge_row *row = slope_edge_row(e, bin - e->first, units);
+
+	row->activations++;
+	row->calls += tally->calls;
+	for (uint32_t u = 0; u < units; u++)
+		row->cost[u] += tally->cost[u];
+	/* Activations further down do not change while this one is pending: nested are all of its calls, or none. */
+	if (SLOPE_UNLIKELY(tally->callee->active))
+		for (uint32_t u = 0; u < units; u++)
+			e->nested[u] += tally->cost[u];
+	tally->callee->tally = tally->outer;
+}
+
+/* All that are left, whatever they need. */
+static __attribute__((noinline)) void flush_any(struct slope_thread *t, uint32_t base, uint32_t caller, uint32_t bin,
+						uint32_t units)
+{
+	while (t->tallies > base) {
+		const struct slope_tally *tally = slope_tally_at(t, --t->tallies, units);
+		struct slope_edge *e = edge_with(t, caller, tally->callee, bin, units);
+
+		if (e) {
+			count(e, bin, tally, units);
+		} else {
+			t->session->lost[SLOPE_LOST_EDGES] += tally->calls;
+			tally->callee->tally = tally->outer;
+		}
+	}
+}
+
+/*
+ * The edges are at hand and have the row, as nearly always; if not, the other
+ * one goes on. It is called last, so that this one needs no stack.
+ */
+SLOPE_INLINE void flush(struct slope_thread *t, const struct slope_frame *f, uint64_t n, uint32_t units)
+{
+	uint32_t bin = slope_tally_bin(n), caller = f->fn, base = f->tally_base, i = t->tallies;
+
+	while (i > base) {
+		const struct slope_tally *tally = slope_tally_at(t, i - 1, units);
+		struct slope_edge *e = tally->callee->edge[0];
+
+		if (!e || e->caller != caller)
+			e = tally->callee->edge[1];
+		if (SLOPE_UNLIKELY(!e || e->caller != caller || bin - e->first >= e->rows))
+			break;
+		count(e, bin, tally, units);
+		i--;
+	}
+	t->tallies = i;
+	if (SLOPE_UNLIKELY(i > base))
+		flush_any(t, base, caller, bin, units);
+}
+
+static __attribute__((noinline)) void flush_units(struct slope_thread *t, const struct slope_frame *f, uint64_t n, uint32_t units)
+{
+	flush(t, f, n, units);
+}
+
+void slope_tally_flush(struct slope_thread *t, const struct slope_frame *f, uint64_t n, uint32_t units)
+{
+	if (SLOPE_LIKELY(units == 1))
+		flush(t, f, n, 1);
+	else
+		flush_units(t, f, n, units);
+}
