@@ -10,6 +10,7 @@
  *   memory.c      shadow windows, the slow side of reads and writes, the kernel
  *   places.c      code addresses to functions and modules
  *   output.c      the profile file
+ *   spared.c      what Valgrind need not do for us
  *
  * Valgrind runs one thread at a time, so one global state is enough; it holds
  * all that would otherwise be globals.
