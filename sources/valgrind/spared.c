@@ -9,6 +9,8 @@
 void __wrap_vgModuleLocal_read_debuginfo_dwarf3(void);
 void __wrap_sanityCheckIRSB(const IRSB *block, const HChar *caller, Bool flat, IRType guest_word);
 void __real_sanityCheckIRSB(const IRSB *block, const HChar *caller, Bool flat, IRType guest_word);
+IRSB *__wrap_cprop_BB(IRSB *block);
+void __wrap_do_deadcode_BB(IRSB *block);
 
 extern Int VG_(clo_sanity_level);
 
@@ -25,4 +27,17 @@ void __wrap_sanityCheckIRSB(const IRSB *block, const HChar *caller, Bool flat, I
 {
 	if (UNLIKELY(VG_(clo_sanity_level) > 1))
 		__real_sanityCheckIRSB(block, caller, flat, guest_word);
+}
+
+/*
+ * Tidying up after instrumentation: instrument.c leaves nothing to fold and
+ * nothing unused. The program's own code is optimised before, and still is.
+ */
+IRSB *__wrap_cprop_BB(IRSB *block)
+{
+	return block;
+}
+
+void __wrap_do_deadcode_BB(IRSB *block)
+{
 }
