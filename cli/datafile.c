@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/datafile.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,11 +20,24 @@ static void show_progress(void *ctx, size_t done, size_t modules, const char *pa
 	slope_progress(text);
 }
 
+char *slope_datafile_cache(void)
+{
+	const char *own = getenv("SLOPE_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+	if (own)
+		return own[0] == '/' ? slope_text("%s", own) : NULL;
+	if (xdg && xdg[0] == '/')
+		return slope_text("%s/slope", xdg);
+	return home && home[0] == '/' ? slope_text("%s/.cache/slope", home) : NULL;
+}
+
 void slope_datafile_symbolize(struct slope_profile *profile)
 {
-	const struct slope_symbolize_options options = { .progress = show_progress };
+	char *cache = slope_datafile_cache();
+	const struct slope_symbolize_options options = { .progress = show_progress, .cache_folder = cache };
 	bool whole = slope_profile_symbolize(profile, &options);
 
+	free(cache);
 	slope_progress("");
 	if (!whole)
 		slope_say("memory ran out while reading symbols; some functions are shown as module+offset");

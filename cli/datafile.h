@@ -19,6 +19,13 @@ struct slope_profile *slope_datafile_load(const char *path);
 /* The same for a verb that shows functions: names are filled in where record did not. */
 struct slope_profile *slope_datafile_open(const char *path);
 
+/*
+ * The folder where source lines are kept between runs, to be given to free():
+ * SLOPE_CACHE, or "slope" in the user's folder for such things. NULL: none, as
+ * with an empty SLOPE_CACHE.
+ */
+char *slope_datafile_cache(void);
+
 /* Symbolizes with a progress line on a terminal. */
 void slope_datafile_symbolize(struct slope_profile *profile);
 

@@ -154,6 +154,22 @@ static void check_debug_symbols(struct slope_checkup *c)
 			 "(on Debian: https://debuginfod.debian.net)");
 }
 
+static void check_cache(struct slope_checkup *c)
+{
+	char *folder = slope_datafile_cache();
+	bool there = folder && access(folder, F_OK) == 0, writable = there && access(folder, W_OK | X_OK) == 0;
+
+	c->name = "cache";
+	if (!folder)
+		conclude(c, SLOPE_HEALTH_GOOD, slope_text("none: source lines are looked up in every run"), NULL);
+	else if (there && !writable)
+		conclude(c, SLOPE_HEALTH_LESS, slope_text("%s cannot be written", folder),
+			 "let SLOPE_CACHE name another folder, or set it to nothing to do without");
+	else
+		conclude(c, SLOPE_HEALTH_GOOD, slope_text("source lines are kept in %s", folder), NULL);
+	free(folder);
+}
+
 /* The path of `name` in a new folder for one run; NULL, with `folder` empty, when there is no room. */
 static char *scratch_file(char *folder, size_t folder_bytes, const char *name)
 {
@@ -214,6 +230,7 @@ size_t slope_machine_check(struct slope_checkup checkup[SLOPE_CHECKUPS_MAX])
 	check_memory(&checkup[n++]);
 	check_disk(&checkup[n++]);
 	check_debug_symbols(&checkup[n++]);
+	check_cache(&checkup[n++]);
 	check_run(&checkup[n++]);
 	slope_launcher_fini(&launcher);
 	return n;

@@ -92,6 +92,11 @@ void slope_thread_read_stale(struct slope_thread *t, uint64_t cell, uint32_t *wo
 	*word = t->top_stamp;
 }
 
+SLOPE_APART void slope_thread_read_apart(struct slope_thread *t, uint64_t cell, uint32_t *word, uint64_t count)
+{
+	slope_thread_read_words(t, cell, word, count);
+}
+
 void slope_thread_write_shared(struct slope_thread *t, uint64_t cell, uint32_t *word)
 {
 	uint32_t w = *word;

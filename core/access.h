@@ -41,6 +41,9 @@ SLOPE_INLINE void slope_thread_read_words(struct slope_thread *t, uint64_t cell,
 	}
 }
 
+/* The same as a function of its own, for the rare cases of others. */
+void slope_thread_read_apart(struct slope_thread *t, uint64_t cell, uint32_t *word, uint64_t count);
+
 /*
  * Two words, most often touched together before: then they are one, also for
  * the store, which an 8-byte load by the next check can then be served from.
@@ -59,7 +62,7 @@ SLOPE_INLINE void slope_thread_read_pair(struct slope_thread *t, uint64_t cell, 
 			return;
 		}
 	}
-	slope_thread_read_words(t, cell, word, 2);
+	slope_thread_read_apart(t, cell, word, 2);
 }
 
 /* Cells that have moved to the top since the stack last changed go where they belong. */

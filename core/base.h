@@ -15,6 +15,7 @@
 
 #define SLOPE_LIKELY(x) __builtin_expect(!!(x), 1)
 #define SLOPE_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define SLOPE_APART __attribute__((noinline))   /* a rare case that would cost the usual one registers */
 #define SLOPE_INLINE static inline __attribute__((always_inline))
 
 /* Only for our own mistakes; what a file or a program can do gets an error. */

@@ -259,3 +259,11 @@ const struct slope_symbol *slope_elf_symbol(const struct slope_elf *e, uint64_t 
 		low = e->symbol[low - 1].around;
 	return low ? &e->symbol[low - 1] : NULL;
 }
+
+const char *slope_elf_debug_file(const struct slope_elf *e)
+{
+	const char *file = NULL;
+
+	dwfl_module_info(e->module, NULL, NULL, NULL, NULL, NULL, NULL, &file);
+	return file;
+}

@@ -65,4 +65,7 @@ void slope_elf_close(struct slope_elf *e);
  */
 const struct slope_symbol *slope_elf_symbol(const struct slope_elf *e, uint64_t address);
 
+/* The separate debug file that the symbols are from; NULL when they are the file's own. */
+const char *slope_elf_debug_file(const struct slope_elf *e);
+
 #endif

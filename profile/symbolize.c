@@ -8,7 +8,10 @@
 #include "profile/build.h"
 #include "profile/demangle.h"
 #include "profile/elflines.h"
+#include "profile/linecache.h"
 #include "profile/symbolize.h"
+
+#define KEEP_ALL_SYMBOLS 10000u
 
 /* A module's functions are the `count` entries of `list` from `first` on. */
 struct group {
@@ -78,28 +81,79 @@ static bool name_by_symbol(struct slope_profile_function *f, const struct slope_
 	return replace(&f->name, shown) && replace(&f->raw_name, strdup(s->name));
 }
 
-static void place_function(struct slope_profile_function *f, struct slope_lines *lines)
-{
-	uint32_t line;
+/* Lines of one module: those that are kept, and the file's own once one is missing. */
+struct places {
+	struct slope_linecache kept;
+	struct slope_lines lines;
+	bool opened, ok;
+};
 
-	if (replace(&f->file, slope_lines_find(lines, f->offset, &line)))
+/* The function's file, kept from now on; NULL: none is known. */
+static char *look_up(struct places *at, uint64_t offset, uint32_t *line)
+{
+	errno = 0;
+	char *file = slope_lines_find(&at->lines, offset, line);
+
+	if (file || errno != ENOMEM)
+		slope_linecache_add(&at->kept, offset, file, *line);
+	return file;
+}
+
+static void find_all(struct places *at, const struct slope_elf *e)
+{
+	for (size_t i = 0; i < e->count; i++) {
+		uint32_t line = 0;
+
+		free(look_up(at, e->symbol[i].start, &line));
+	}
+}
+
+/*
+ * The debug information is about to be read. All functions that a module of
+ * usual size has are kept then: the next program needs others.
+ */
+static void open_lines(struct places *at, struct slope_elf *e)
+{
+	at->opened = true;
+	at->ok = slope_lines_open(&at->lines, e);
+	if (at->ok && at->kept.path && e->count <= KEEP_ALL_SYMBOLS)
+		find_all(at, e);
+}
+
+static void place_function(struct slope_profile_function *f, struct places *at, struct slope_elf *e)
+{
+	const char *kept;
+	uint32_t line = 0;
+
+	if (slope_linecache_find(&at->kept, f->offset, &kept, &line)) {
+		if (kept && replace(&f->file, strdup(kept)))
+			f->line = line;
+		return;
+	}
+	if (!at->opened)
+		open_lines(at, e);
+	if (replace(&f->file, look_up(at, f->offset, &line)))
 		f->line = line;
 }
 
-static bool name_module(struct slope_profile *p, struct slope_elf *e, const size_t *list, size_t count)
+static bool name_module(struct slope_profile *p, size_t module, struct slope_elf *e, const size_t *list, size_t count,
+			const char *cache_folder)
 {
-	struct slope_lines lines;
-	bool ok = slope_lines_open(&lines, e);
+	const struct slope_profile_module *m = &p->module[module];
+	struct places at = { .ok = true };
+	bool ok = true;
 
+	slope_linecache_open(&at.kept, cache_folder, m->build_id, m->build_id_bytes, slope_elf_debug_file(e));
 	for (size_t i = 0; i < count; i++) {
 		struct slope_profile_function *f = &p->function[list[i]];
 		const struct slope_symbol *s = slope_elf_symbol(e, f->offset);
 
 		ok &= s ? name_by_symbol(f, s) : name_unknown(p, list[i]);
-		place_function(f, &lines);
+		place_function(f, &at, e);
 	}
-	slope_lines_close(&lines);
-	return ok;
+	slope_lines_close(&at.lines);
+	slope_linecache_close(&at.kept);
+	return ok && at.ok;
 }
 
 /* Why a module's file is not used, for people. */
@@ -118,7 +172,8 @@ static bool tell(struct slope_profile *p, size_t module, enum slope_elf_status s
 	return false;
 }
 
-static bool symbolize_module(struct slope_profile *p, size_t module, const size_t *list, size_t count, const char *debug_path)
+static bool symbolize_module(struct slope_profile *p, size_t module, const size_t *list, size_t count,
+			     const struct slope_symbolize_options *o)
 {
 	const struct slope_profile_module *m = &p->module[module];
 	struct slope_elf elf;
@@ -126,10 +181,10 @@ static bool symbolize_module(struct slope_profile *p, size_t module, const size_
 
 	/* Names in brackets, like [vdso], are no files. */
 	if (module != SLOPE_MODULE_NONE && m->path && m->path[0] && m->path[0] != '[') {
-		enum slope_elf_status status = slope_elf_open(&elf, m->path, m->build_id, m->build_id_bytes, debug_path);
+		enum slope_elf_status status = slope_elf_open(&elf, m->path, m->build_id, m->build_id_bytes, o->debug_path);
 
 		if (status == SLOPE_ELF_OK) {
-			ok = name_module(p, &elf, list, count);
+			ok = name_module(p, module, &elf, list, count, o->cache_folder);
 			slope_elf_close(&elf);
 			return ok;
 		}
@@ -158,7 +213,7 @@ bool slope_profile_symbolize(struct slope_profile *p, const struct slope_symboli
 			continue;
 		if (o->progress && m != SLOPE_MODULE_NONE)
 			o->progress(o->progress_ctx, done++, plan.busy, p->module[m].path);
-		ok = symbolize_module(p, m, plan.list + g->first, g->count, o->debug_path);
+		ok = symbolize_module(p, m, plan.list + g->first, g->count, o);
 	}
 	free(plan.list);
 	free(plan.group);

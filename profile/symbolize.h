@@ -11,6 +11,7 @@
 
 struct slope_symbolize_options {
 	const char *debug_path;      /* where separate debug files are looked for (elfutils' words); NULL: the default */
+	const char *cache_folder;    /* where lines of separate debug files are kept (linecache.h); NULL: nowhere */
 	/* Told before each module with functions; NULL: nobody. */
 	void (*progress)(void *ctx, size_t done, size_t modules, const char *path);
 	void *progress_ctx;

@@ -112,7 +112,7 @@ static UInt tail_run(const struct fiber *f, Addr sp)
 	return run;
 }
 
-VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp)
+static SLOPE_APART void jump_unusual(void *guest_state, UWord fn, Addr sp)
 {
 	struct fiber *f = tool.fiber;
 	struct slots *slots = slots_of(guest_state);
@@ -136,6 +136,19 @@ VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp)
 	}
 	enter(f, (UInt)fn, sp, 0, cost);
 	tool_fill_slots(f, slots);
+}
+
+VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp)
+{
+	struct slots *slots = slots_of(guest_state);
+
+	if (UNLIKELY(!tool.usual || slots->top_sp < sp || fn >= TOOL_FN_STUB ||
+		     (slots->top_sp == sp && ++tool.fiber->tail_run >= TAIL_RUN_MAX))) {
+		jump_unusual(guest_state, fn, sp);
+		return;
+	}
+	slope_frames_push(tool.core, (UInt)fn, sp, 0, counter_of(slots), 1);
+	fill_slots(tool.core, slots);
 }
 
 VG_REGPARM(3) void tool_jump_address(void *guest_state, Addr target, Addr sp)
@@ -177,14 +190,19 @@ VG_REGPARM(2) void tool_return(void *guest_state, Addr sp)
 {
 	struct slots *slots = slots_of(guest_state);
 	struct slope_thread *core = tool.core;
-	const struct slope_frame *top = core->top;
 
-	/* One frame and no more, as nearly always? */
-	if (UNLIKELY(!tool.usual || slots->top_sp != sp || top[-1].sp <= sp || top->flags & SLOPE_FRAME_BASE)) {
+	if (UNLIKELY(!tool.usual || slots->top_sp != sp)) {
 		return_unusual(slots, sp);
 		return;
 	}
-	slope_frames_pop(core, counter_of(slots), 1);
+	/* One frame, or some more where the last ones were jumped to. */
+	do {
+		if (UNLIKELY(core->depth <= 1 || core->top->flags & SLOPE_FRAME_BASE)) {
+			return_unusual(slots, sp);
+			return;
+		}
+		slope_frames_pop(core, counter_of(slots), 1);
+	} while (UNLIKELY(core->top->sp <= sp));
 	fill_slots(core, slots);
 }
 

@@ -19,14 +19,12 @@
 #include "sources/valgrind/tool.h"
 #include "sources/valgrind/origins.h"
 
-#define STALE_MASKS 0xC0000000C0000000ull
-#define OWN_MASKS 0x0000000100000001ull
 #define SLOT(field) ((Int)(tool.slots_offset + offsetof(struct slots, field)))
 
 struct block {
 	IRSB *out;
 	struct origin *origin;       /* of each temporary; base is itself when nothing is known */
-	IRExpr *window_8th, *top_stamps, *own_stamps;   /* fetched on first use */
+	IRExpr *window_8th, *own_stamps;   /* fetched on first use */
 
 	struct places seen;          /* cells that are up to date for the rest of the block */
 	struct places own;           /* cells stored to in this block */
@@ -49,6 +47,21 @@ static IRExpr *assign(struct block *b, IRType type, IRExpr *e)
 static IRExpr *u64(ULong value)
 {
 	return IRExpr_Const(IRConst_U64(value));
+}
+
+static IRExpr *u32(UInt value)
+{
+	return IRExpr_Const(IRConst_U32(value));
+}
+
+static IRExpr *binop32(struct block *b, IROp op, IRExpr *x, IRExpr *y)
+{
+	return assign(b, Ity_I32, IRExpr_Binop(op, x, y));
+}
+
+static IRExpr *low_half(struct block *b, IRExpr *x)
+{
+	return assign(b, Ity_I32, IRExpr_Unop(Iop_64to32, x));
 }
 
 static IRExpr *binop(struct block *b, IROp op, IRExpr *x, IRExpr *y)
@@ -107,7 +120,7 @@ static void forget_places(struct block *b)
 {
 	places_empty(&b->seen);
 	places_empty(&b->own);
-	b->window_8th = b->top_stamps = b->own_stamps = NULL;
+	b->window_8th = b->own_stamps = NULL;
 }
 
 /* ---- shadow words ---- */
@@ -151,7 +164,9 @@ static IRExpr *word_address(struct block *b, IRExpr *address, Bool begins_cell)
 	IRExpr *window, *scaled = address;
 
 	slot(b, &b->window_8th, SLOT(window_8th));
-	if (cell_log2() == 2) {
+	if (address->tag == Iex_Const) {
+		scaled = u64(address->Iex.Const.con->Ico.U64 >> cell_log2() << 2);
+	} else if (cell_log2() == 2) {
 		if (!begins_cell)
 			scaled = binop(b, Iop_And64, address, u64(~3ull));
 	} else {
@@ -159,32 +174,21 @@ static IRExpr *word_address(struct block *b, IRExpr *address, Bool begins_cell)
 	}
 	/* A fresh shift each time: instruction selection folds it into the addressing mode. */
 	window = shift(b, Iop_Shl64, b->window_8th, 3);
-	return binop(b, Iop_Add64, scaled, window);
+	return scaled->tag == Iex_Const ? binop(b, Iop_Add64, window, scaled) : binop(b, Iop_Add64, scaled, window);
 }
 
 static IRExpr *plus(struct block *b, IRExpr *address, Long offset)
 {
+	if (address->tag == Iex_Const)
+		return u64(address->Iex.Const.con->Ico.U64 + (ULong)offset);
 	return offset ? binop(b, Iop_Add64, address, u64((ULong)offset)) : address;
 }
 
 static IRExpr *load_words(struct block *b, IRExpr *at, Int cells)
 {
-	if (cells > 1)
-		return assign(b, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, at));
-	return assign(b, Ity_I64, IRExpr_Unop(Iop_32Uto64, assign(b, Ity_I32, IRExpr_Load(Iend_LE, Ity_I32, at))));
-}
+	IRType type = cells > 1 ? Ity_I64 : Ity_I32;
 
-/* Bits of STALE_MASKS if the address is not aligned for the access. */
-static IRExpr *misaligned(struct block *b, IRExpr *address, Int bytes)
-{
-	Int log2 = align_log2(bytes);
-
-	if (log2 <= 2)
-		return shift(b, Iop_Shl64, address, 64 - log2);
-	IRExpr *low = binop(b, Iop_And64, address, u64((1ull << log2) - 1));
-	IRExpr *any = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, low, u64(0)));
-
-	return assign(b, Ity_I64, IRExpr_Unop(Iop_1Sto64, any));
+	return assign(b, type, IRExpr_Load(Iend_LE, type, at));
 }
 
 /* ---- reads ---- */
@@ -211,25 +215,48 @@ static void access_call(struct block *b, const HChar *name, void *helper, IRExpr
 	emit(b, d);
 }
 
-/* Adds to what is known of a read: bits of STALE_MASKS say that it needs the call. */
-static void add_stale(struct block *b, IRExpr **stale, IRExpr *bits)
+/* Bits of the stale mask (of 32 or 64 bits) if the address is not aligned for the access. */
+static IRExpr *misaligned(struct block *b, IRExpr *address, Int bytes, Bool wide)
 {
-	*stale = *stale ? binop(b, Iop_Or64, *stale, bits) : bits;
+	Int log2 = align_log2(bytes);
+
+	if (log2 <= 2 && wide)
+		return shift(b, Iop_Shl64, address, 64 - log2);
+	if (log2 <= 2)
+		return binop32(b, Iop_Shl32, low_half(b, address), IRExpr_Const(IRConst_U8((UChar)(32 - log2))));
+	IRExpr *low = binop(b, Iop_And64, address, u64((1ull << log2) - 1));
+	IRExpr *any = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, low, u64(0)));
+
+	return wide ? assign(b, Ity_I64, IRExpr_Unop(Iop_1Sto64, any)) : assign(b, Ity_I32, IRExpr_Unop(Iop_1Sto32, any));
 }
 
-static IRExpr *stale_words(struct block *b, IRExpr *at, Int cells)
+/*
+ * Is one of the words stale, or the access misaligned? Written so that few
+ * instructions come of it: stamps and masks are operands in memory.
+ */
+static IRExpr *stale_cell(struct block *b, IRExpr *at, IRExpr *misaligned)
 {
-	IRExpr *stale = NULL;
+	IRExpr *top = assign(b, Ity_I32, IRExpr_Get(SLOT(top_stamps), Ity_I32));
+	IRExpr *stale = binop32(b, Iop_Sub32, load_words(b, at, 1), top);
 
-	slot(b, &b->top_stamps, SLOT(top_stamps));
-	if (cells == 1) {
-		IRExpr *half = assign(b, Ity_I32, IRExpr_Unop(Iop_64to32, b->top_stamps));
+	if (misaligned)
+		stale = binop32(b, Iop_Or32, stale, misaligned);
+	stale = binop32(b, Iop_And32, stale, u32(SLOPE_STALE_MASK));
+	return assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE32, stale, u32(0)));
+}
 
-		return binop(b, Iop_Sub64, load_words(b, at, 1), assign(b, Ity_I64, IRExpr_Unop(Iop_32Uto64, half)));
+static IRExpr *stale_cells(struct block *b, IRExpr *at, Int cells, IRExpr *misaligned)
+{
+	IRExpr *stale = misaligned;
+
+	for (Int i = 0; i < cells; i += 2) {
+		IRExpr *words = load_words(b, plus(b, at, i * 4), 2);
+		IRExpr *age = binop(b, Iop_Sub64, words, assign(b, Ity_I64, IRExpr_Get(SLOT(top_stamps), Ity_I64)));
+
+		stale = stale ? binop(b, Iop_Or64, age, stale) : age;
 	}
-	for (Int i = 0; i < cells; i += 2)
-		add_stale(b, &stale, binop(b, Iop_Sub64, load_words(b, plus(b, at, i * 4), 2), b->top_stamps));
-	return stale;
+	stale = binop(b, Iop_And64, stale, assign(b, Ity_I64, IRExpr_Get(SLOT(stale_masks), Ity_I64)));
+	return assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, stale, u64(0)));
 }
 
 static void on_read(struct block *b, IRExpr *address, Int bytes)
@@ -244,13 +271,13 @@ static void on_read(struct block *b, IRExpr *address, Int bytes)
 		return;
 	}
 	/* A misaligned access of whole cells goes to the helper, wherever its words are. */
-	IRExpr *stale = stale_words(b, word_address(b, address, bytes >= tool.options.cell_bytes), cells_of(bytes));
+	Int cells = cells_of(bytes);
+	IRExpr *at = word_address(b, address, bytes >= tool.options.cell_bytes), *odd = NULL;
 	IRDirty *d = read_call(address, (ULong)bytes);
 
 	if (align_log2(bytes) && !surely_aligned(&o, bytes))
-		add_stale(b, &stale, misaligned(b, address, bytes));
-	stale = binop(b, Iop_And64, stale, u64(STALE_MASKS));
-	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, stale, u64(0)));
+		odd = misaligned(b, address, bytes, cells > 1);
+	d->guard = cells > 1 ? stale_cells(b, at, cells, odd) : stale_cell(b, at, odd);
 	emit(b, d);
 }
 
@@ -263,7 +290,7 @@ static void stamp_inline(struct block *b, IRExpr *address, Int bytes, Bool align
 	IRExpr *at = word_address(b, address, aligned && bytes >= tool.options.cell_bytes), *one;
 
 	slot(b, &b->own_stamps, SLOT(own_stamps));
-	one = assign(b, Ity_I32, IRExpr_Unop(Iop_64to32, b->own_stamps));
+	one = low_half(b, b->own_stamps);
 	if (cells == 1)
 		addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, at, one));
 	for (Int i = 0; cells > 1 && i < cells; i += 2)
@@ -276,22 +303,21 @@ static void stamp_inline(struct block *b, IRExpr *address, Int bytes, Bool align
 static void check_own(struct block *b, IRExpr *address, Int bytes, Bool aligned)
 {
 	Int cells = cells_of(bytes);
-	IRExpr *at = word_address(b, address, aligned && bytes >= tool.options.cell_bytes), *all = NULL, *words, *guard;
+	IRExpr *at = word_address(b, address, aligned && bytes >= tool.options.cell_bytes), *all = NULL, *words, *one = NULL;
 
 	for (Int i = 0; i < cells; i += 2) {
 		words = load_words(b, plus(b, at, i * 4), cells);
 		all = all ? binop(b, Iop_And64, all, words) : words;
 	}
+	/* Both halves of the pairs count. */
+	if (cells > 1)
+		all = low_half(b, binop(b, Iop_And64, all, shift(b, Iop_Shr64, all, 32)));
 	if (!aligned) {
-		words = load_words(b, word_address(b, plus(b, address, bytes - 1), False), 1);
-		if (cells > 1)
-			words = binop(b, Iop_Or64, words, u64(1ull << 32));
-		all = binop(b, Iop_And64, all, words);
+		one = load_words(b, word_address(b, plus(b, address, bytes - 1), False), 1);
+		all = binop32(b, Iop_And32, all, one);
 	}
-	ULong want = cells > 1 ? OWN_MASKS : 1;
-
-	guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, binop(b, Iop_And64, all, u64(want)), u64(want)));
-	access_call(b, "tool_write", tool_write, address, bytes, guard);
+	all = binop32(b, Iop_And32, all, u32(SLOPE_STAMP_OWN));
+	access_call(b, "tool_write", tool_write, address, bytes, assign(b, Ity_I1, IRExpr_Binop(Iop_CmpEQ32, all, u32(0))));
 }
 
 static void on_write(struct block *b, IRExpr *address, Int bytes)

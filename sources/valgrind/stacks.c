@@ -293,6 +293,7 @@ void tool_code_starts(ThreadId tid, ULong blocks)
 		tool_begin_handler(tid);
 	slots.counter = tool.units == 1 ? t->fiber->cost[0] : 0;
 	slots.window_8th = tool_window_of(t->fiber) / 8;
+	slots.stale_masks = (ULong)SLOPE_STALE_MASK << 32 | SLOPE_STALE_MASK;
 	tool_fill_slots(t->fiber, &slots);
 	VG_(set_shadow_regs_area)(tid, 1, 0, sizeof slots, (UChar *)&slots);
 }

@@ -10,6 +10,7 @@
  *   memory.c      shadow windows, the slow side of reads and writes, the kernel
  *   places.c      code addresses to functions and modules
  *   output.c      the profile file
+ *   spared.c      what Valgrind need not do for us
  *
  * Valgrind runs one thread at a time, so one global state is enough; it holds
  * all that would otherwise be globals.
@@ -43,6 +44,7 @@ struct slots {
 	ULong window_8th;            /* address of the shadow window / 8 */
 	ULong top_stamps;            /* stamp of the topmost activation, twice */
 	ULong own_stamps;            /* the same with SLOPE_STAMP_OWN, twice */
+	ULong stale_masks;           /* SLOPE_STALE_MASK, twice */
 	ULong top_fn;
 	ULong top_sp;
 };
