@@ -23,6 +23,10 @@
 #define GAIN_CRITERION 8.0       /* and in AICc */
 #define OFFSET_MUCH 0.5          /* of the cost at the smallest size, as a negative intercept */
 #define EVIDENCE_LEAST 0.15      /* to call something steep */
+#define SAME_POWER 0.051         /* a searched power this near to a plain one is the same for people */
+#define UPPER_RANGE 12.0         /* the sizes that can do without a logarithm: up to this ratio below the largest, */
+#define UPPER_BINS 10u           /* ... if there are so many bins, */
+#define UPPER_PRICE 2.0          /* ... and if it makes the leave-one-out error at most so many times as large */
 #define SPREAD_MOST 0.6          /* exponents that still make one answer */
 #define ERROR_MOST 0.6           /* relative; above, nothing has been described */
 #define NOISE_MUCH 0.35          /* of neighbouring bins: that no model fits them is no wonder */
@@ -169,18 +173,31 @@ static void prefer_plain(struct contest *c)
 				c->best = i;
 }
 
+/* A searched power next to a plain one does not rule that out. */
+static struct slope_order near_plain(struct slope_order order)
+{
+	for (unsigned i = 0; i < PLAIN && !order.base && !order.logs; i++)
+		if (!plain[i].logs && fabs(plain[i].power - order.power) <= SAME_POWER)
+			return plain[i];
+	return order;
+}
+
+static void widen(struct slope_growth *g, struct slope_order order)
+{
+	if (slope_order_compare(order, g->least) < 0)
+		g->least = order;
+	if (slope_order_compare(order, g->most) > 0)
+		g->most = order;
+}
+
 static void set_range(struct slope_growth *g, const struct contest *c)
 {
 	g->least = g->most = c->fit[c->best].model.order;
 	for (unsigned i = 0; i < CANDIDATES; i++) {
 		if (!c->stands[i])
 			continue;
-		struct slope_order order = c->fit[i].model.order;
-
-		if (slope_order_compare(order, g->least) < 0)
-			g->least = order;
-		if (slope_order_compare(order, g->most) > 0)
-			g->most = order;
+		widen(g, c->fit[i].model.order);
+		widen(g, near_plain(c->fit[i].model.order));
 	}
 }
 
@@ -323,7 +340,7 @@ static enum slope_verdict verdict_of(struct slope_order order)
 {
 	if (order.base)
 		return SLOPE_VERDICT_EXPONENTIAL;
-	if (!order.logs && fabs(order.power - 1) <= 0.051)
+	if (!order.logs && fabs(order.power - 1) <= SAME_POWER)
 		return SLOPE_VERDICT_LINEAR;
 	if (order.power == 0 && !order.logs)
 		return SLOPE_VERDICT_CONSTANT;
@@ -477,12 +494,43 @@ static void conclude(struct slope_growth *g, const struct contest *c, const stru
 	set_grade(g);
 }
 
-static void contest(struct contest *c, const struct slope_bins *b)
+static void decide(struct contest *c, const struct slope_bins *b)
 {
 	fit_all(c, b);
 	choose(c, b->count);
 	rule_out(c);
 	prefer_plain(c);
+}
+
+/*
+ * Small sizes with ways of their own bend a square into a square with a
+ * logarithm. Where the upper sizes alone do without it, so does the answer.
+ */
+static void confirm_logarithm(struct contest *c, const struct slope_bins *b)
+{
+	struct slope_order order = c->fit[c->best].model.order;
+	size_t first = b->count;
+	struct slope_bins upper;
+	struct contest above;
+
+	while (first > 0 && b->n[first - 1] * UPPER_RANGE >= b->n[b->count - 1])
+		first--;
+	if (!order.logs || order.power < 2 || b->count - first < UPPER_BINS)
+		return;
+	slope_bins_part(&upper, b, first, b->count - first);
+	decide(&above, &upper);
+	for (unsigned i = 0; i < c->power; i++)
+		if (c->there[i] && above.stands[i] && !c->fit[i].model.order.logs && c->fit[i].model.order.power == order.power) {
+			c->stands[i] = true;
+			if (c->fit[i].left_out < c->fit[c->best].left_out * UPPER_PRICE)
+				c->best = i;
+		}
+}
+
+static void contest(struct contest *c, const struct slope_bins *b)
+{
+	decide(c, b);
+	confirm_logarithm(c, b);
 }
 
 static void answer_nothing(struct slope_growth *g, enum slope_reason reason)

@@ -9,6 +9,8 @@
 #include "analysis/match.h"
 #include "analysis/pairing.h"
 
+#define SAME_SLOPE 0.05          /* exponents this near are one */
+
 #define AT_MOST "\xe2\x89\xa4"   /* the sign that editors make of <= */
 #define FORM "a rule is FUNCTION <= CLASS, such as 'str_* <= n log n'"
 
@@ -210,7 +212,7 @@ static bool is_within(const struct slope_growth *g, const struct slope_rule *rul
 {
 	int order = slope_order_compare(g->most, rule->bound);
 
-	return rule->strict ? order < 0 || g->high < slope : order <= 0 || g->high <= slope;
+	return rule->strict ? order < 0 || g->high < slope : order <= 0 || g->high <= slope + SAME_SLOPE;
 }
 
 void slope_check_judge(struct slope_check *check, const struct slope_rule *rule)
