@@ -27,6 +27,8 @@
 #define UPPER_RANGE 12.0         /* the sizes that can do without a logarithm: up to this ratio below the largest, */
 #define UPPER_BINS 10u           /* ... if there are so many bins, */
 #define UPPER_PRICE 2.0          /* ... and if it makes the leave-one-out error at most so many times as large */
+#define TAIL_BINS 4u             /* of the last decade, whose slope a model must not miss */
+#define TAIL_APART 0.35          /* ... by so much */
 #define SPREAD_MOST 0.6          /* exponents that still make one answer */
 #define ERROR_MOST 0.6           /* relative; above, nothing has been described */
 #define NOISE_MUCH 0.35          /* of neighbouring bins: that no model fits them is no wonder */
@@ -239,14 +241,33 @@ static double log_slope(const struct slope_bins *b, size_t first, double *error)
 	return xy / xx;
 }
 
-static double top_slope(const struct slope_bins *b)
+static size_t top_decade(const struct slope_bins *b)
 {
 	size_t first = b->count - 1;
-	double error;
 
 	while (first > 0 && b->n[first - 1] * 10 >= b->n[b->count - 1])
 		first--;
+	return first;
+}
+
+static double top_slope(const struct slope_bins *b)
+{
+	size_t first = top_decade(b);
+	double error;
+
 	return b->n[b->count - 1] >= 2 * b->n[first] ? log_slope(b, first, &error) : NAN;
+}
+
+/* Does the model go another way than the last decade of sizes does, beyond what scatter explains? */
+static bool tail_disagrees(const struct slope_model *m, const struct slope_bins *b)
+{
+	size_t first = top_decade(b);
+	double from = b->n[first], to = b->n[b->count - 1], error, measured = log_slope(b, first, &error);
+	double below = slope_model_at(m, from), above = slope_model_at(m, to);
+
+	if (b->count - first < TAIL_BINS || to < 3 * from || !(below > 0) || !(above > 0))
+		return false;
+	return fabs(measured - log(above / below) / log(to / from)) > TAIL_APART + 2.2 * error;
 }
 
 /* How wrong a fit to the lower two thirds of the range (on a log scale) is about the upper third. */
@@ -436,6 +457,8 @@ static enum slope_reason doubt(const struct slope_growth *g, const struct slope_
 		return b->noise < NOISE_MUCH ? SLOPE_REASON_NO_FIT : SLOPE_REASON_SCATTERED;
 	if (verdict_of(g->model.order) == SLOPE_VERDICT_CONSTANT && (g->high > 0.3 || g->low < -0.3))
 		return SLOPE_REASON_SCATTERED;
+	if (tail_disagrees(&g->model, b))
+		return SLOPE_REASON_NO_FIT;
 	if (begins_late(g, b))
 		return SLOPE_REASON_LATE;
 	if (spread(g) > SPREAD_MOST)
