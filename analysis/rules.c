@@ -71,6 +71,10 @@ static bool parse(struct slope_rule *rule, const char *text, char *error, size_t
 		snprintf(error, error_bytes, "'%s' names no function; " FORM, rule->text);
 		return false;
 	}
+	if (rule->strict && sign > text && sign[-1] == '=') {
+		snprintf(error, error_bytes, "'%s' has '=<'; " FORM, rule->text);
+		return false;
+	}
 	if (!slope_order_parse(sign + bytes, &rule->bound)) {
 		snprintf(error, error_bytes,
 			 "'%s' has no class after '%.*s'; there are 1, log n, sqrt n, n, n log n, n^1.5, n^2, n^3, 2^n",
@@ -208,11 +212,17 @@ static bool is_above(const struct slope_growth *g, const struct slope_rule *rule
 	return rule->strict ? order >= 0 && g->high >= slope : order > 0 && g->low > slope;
 }
 
+/*
+ * "<=" asks for no certainty that nothing steeper can be: the verdict is
+ * enough, as long as there is one. "<" asks that the bound be ruled out.
+ */
 static bool is_within(const struct slope_growth *g, const struct slope_rule *rule, double slope)
 {
-	int order = slope_order_compare(g->most, rule->bound);
-
-	return rule->strict ? order < 0 || g->high < slope : order <= 0 || g->high <= slope + SAME_SLOPE;
+	if (rule->strict)
+		return slope_order_compare(g->most, rule->bound) < 0 || g->high < slope;
+	if (slope_order_compare(g->most, rule->bound) <= 0 || g->high <= slope + SAME_SLOPE)
+		return true;
+	return !g->reason && slope_order_compare(g->model.order, rule->bound) <= 0;
 }
 
 void slope_check_judge(struct slope_check *check, const struct slope_rule *rule)

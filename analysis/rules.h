@@ -5,9 +5,10 @@
  * A rule fails only when the evidence is against it: when every order that the
  * points do not rule out is above the bound, and the low end of the exponent's
  * interval is above the slope that the bound has over the measured sizes. It
- * passes when the highest order, or the high end, is within the bound. All
- * else is inconclusive, and so is a curve without a verdict, but for one that
- * several models fit: their range is held against the bound.
+ * passes when the model is within the bound, or the high end is ("<": only if
+ * all that is not ruled out is below). All else is inconclusive, and so is a
+ * curve without a verdict, but for one that several models fit: their range is
+ * held against the bound.
  */
 #ifndef SLOPE_ANALYSIS_RULES_H
 #define SLOPE_ANALYSIS_RULES_H
