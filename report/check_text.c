@@ -6,8 +6,8 @@
  */
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "analysis/match.h"
 #include "report/clip.h"
 #include "report/diff.h"
 
@@ -90,7 +90,7 @@ static bool put_many(const struct slope_check_view *v, const struct slope_check 
 static bool put_alike(const struct slope_check_view *v, const struct slope_check *check, size_t count,
 		      enum slope_outcome outcome, unsigned reason, size_t most, FILE *out)
 {
-	bool alone = count == 1 && check->rule && !strpbrk(check->rule->function, "*?["), good = true;
+	bool alone = count == 1 && check->rule && !slope_match_is_glob(check->rule->function), good = true;
 	const struct slope_check *first = NULL;
 	size_t alike = 0;
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _GNU_SOURCE
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/match.h"
 #include "report/functions.h"
 
 struct slope_report_options slope_report_defaults(const struct slope_profile *p)
@@ -72,13 +71,6 @@ size_t slope_report_coroutines(const struct slope_profile *p)
 	return count;
 }
 
-static bool passes(const char *name, const char *filter)
-{
-	if (!filter || !filter[0])
-		return true;
-	return strpbrk(filter, "*?[") ? !fnmatch(filter, name, 0) : strstr(name, filter) != NULL;
-}
-
 static int by_name(const void *a, const void *b)
 {
 	const struct slope_rank_row *x = a, *y = b;
@@ -138,7 +130,7 @@ bool slope_report_rows_init(struct slope_report_rows *r, const struct slope_prof
 		return false;
 	r->row = r->rank.row;
 	for (size_t i = 0; i < r->rank.count; i++) {
-		if (!passes(r->row[i].name, o->filter))
+		if (!slope_match_filter(o->filter, r->row[i].name))
 			continue;
 		r->thread += r->row[i].thread;
 		r->external += r->row[i].external;
