@@ -12,7 +12,6 @@
 #define GROWS 1.3                /* the largest sizes cost so many times the smallest, to speak of growth */
 #define RISES 0.25               /* an exponent that is no accident */
 #define MULTIPLIED 0.4           /* so much steeper than its body: recursion is what multiplies it */
-#define STEEP 1.05
 
 /* The activations of one function by size. */
 struct sizes {
@@ -327,7 +326,7 @@ static bool has_growth_of_its_own(const struct slope_profile *p, uint32_t functi
 	if (!slope_curve_load(curve, p, function, SLOPE_CURVE_ALL_THREADS, metric, unit))
 		return false;
 	slope_growth_of(&g, curve, SLOPE_COST_MEAN, false);
-	return (g.verdict == SLOPE_VERDICT_SUPERLINEAR && g.low > STEEP) || g.verdict == SLOPE_VERDICT_EXPONENTIAL;
+	return slope_growth_is_steep(&g);
 }
 
 static bool seen(const struct slope_explanation *e, uint32_t function)

@@ -31,6 +31,7 @@
 #define SHOWS_BINS 3u            /* in so many bins at least ... */
 #define SHOWS_RANGE 2.0          /* ... that lie so far apart, */
 #define SHOWS_FOLDS 2.0          /* or where it gets e^2 times as large */
+#define STEEP 1.05               /* the exponent's lower end, above which a cost outgrows its input */
 #define ROUNDS 40u
 #define ROUNDS_THOROUGH 400u
 
@@ -438,6 +439,11 @@ void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, en
 		answer_nothing(g, SLOPE_REASON_FEW_SIZES);
 }
 
+bool slope_growth_is_steep(const struct slope_growth *g)
+{
+	return (g->verdict == SLOPE_VERDICT_SUPERLINEAR && g->low > STEEP) || g->verdict == SLOPE_VERDICT_EXPONENTIAL;
+}
+
 char *slope_growth_text(const struct slope_growth *g, char text[SLOPE_GROWTH_TEXT])
 {
 	char least[SLOPE_ORDER_TEXT], most[SLOPE_ORDER_TEXT];
@@ -453,6 +459,15 @@ char *slope_growth_text(const struct slope_growth *g, char text[SLOPE_GROWTH_TEX
 	return text;
 }
 
+char *slope_growth_interval(const struct slope_growth *g, char text[SLOPE_INTERVAL_TEXT])
+{
+	if (isfinite(g->low) && isfinite(g->high))
+		snprintf(text, SLOPE_INTERVAL_TEXT, "%.2f..%.2f", fmax(g->low, 0), fmax(g->high, 0));
+	else
+		text[0] = '\0';
+	return text;
+}
+
 /* A round number at or above x. */
 static double rounded_up(double x)
 {
@@ -463,6 +478,8 @@ static double rounded_up(double x)
 
 char *slope_growth_advice(const struct slope_growth *g, char text[SLOPE_ADVICE_TEXT])
 {
+	size_t missing = g->sizes < SIZES_LEAST ? SIZES_LEAST - g->sizes : 1;
+
 	switch (g->reason) {
 	case SLOPE_REASON_NONE:
 	case SLOPE_REASON_FIXED:
@@ -472,9 +489,9 @@ char *slope_growth_advice(const struct slope_growth *g, char text[SLOPE_ADVICE_T
 		snprintf(text, SLOPE_ADVICE_TEXT, "record with this input metric (record --input=both)");
 		break;
 	case SLOPE_REASON_FEW_SIZES:
-		snprintf(text, SLOPE_ADVICE_TEXT, "run inputs of %s%zu more sizes, up to n = %.0f or beyond, and merge the profiles",
-			 g->sizes + 1 < SIZES_LEAST ? "at least " : "", SIZES_LEAST > g->sizes ? (size_t)SIZES_LEAST - g->sizes : 1,
-			 rounded_up(g->n_max * 8));
+		snprintf(text, SLOPE_ADVICE_TEXT,
+			 "run inputs of at least %zu more size%s, up to n = %.0f or beyond, and merge the profiles",
+			 missing, missing == 1 ? "" : "s", rounded_up(g->n_max * 8));
 		break;
 	case SLOPE_REASON_NARROW:
 		snprintf(text, SLOPE_ADVICE_TEXT, "run inputs with n up to %.0f or beyond, and merge the profiles",

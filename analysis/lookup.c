@@ -22,14 +22,6 @@ struct query {
 
 enum way { SHOWN, SYMBOL, OFFSET, BARE, LAST, GLOB, PART, PART_ANY_CASE, WAYS };
 
-static const char *module_of(const struct slope_profile *p, const struct slope_profile_function *f)
-{
-	const char *path = f->module < p->module_count ? p->module[f->module].path : NULL;
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "";
-}
-
 /* Copies the name without its parameters. False: it is too long. */
 static bool copy_bare(const char *name, char bare[NAME_MOST])
 {
@@ -80,7 +72,7 @@ static bool fits_bare(const char *name, const char *typed, bool last)
 
 static bool fits_offset(const struct slope_profile *p, const struct slope_profile_function *f, const char *typed)
 {
-	const char *module = module_of(p, f), *plus = strrchr(typed, '+');
+	const char *module = slope_profile_module_of(p, f), *plus = strrchr(typed, '+');
 	char *end;
 
 	return plus && plus[1] == '0' && plus[2] == 'x' && strlen(module) == (size_t)(plus - typed) &&
@@ -90,7 +82,7 @@ static bool fits_offset(const struct slope_profile *p, const struct slope_profil
 static bool fits_name(const struct slope_profile *p, const struct slope_profile_function *f, enum way way,
 		      const char *typed)
 {
-	const char *name = f->name ? f->name : "";
+	const char *name = slope_profile_name(f);
 
 	switch (way) {
 	case SHOWN:
@@ -133,7 +125,7 @@ static bool fits_file(const char *file, const char *typed)
 static bool fits(const struct slope_profile *p, const struct slope_profile_function *f, enum way way,
 		 const struct query *q)
 {
-	return q->name && (!q->module || fits_module(module_of(p, f), q->module)) &&
+	return q->name && (!q->module || fits_module(slope_profile_module_of(p, f), q->module)) &&
 	       (!q->file || fits_file(f->file, q->file)) && (!q->line || q->line == f->line) &&
 	       fits_name(p, f, way, q->name);
 }
@@ -313,7 +305,7 @@ static char *printed(const char *format, ...)
 char *slope_lookup_handle(const struct slope_profile *p, uint32_t function)
 {
 	const struct slope_profile_function *f = &p->function[function];
-	const char *name = f->name ? f->name : "", *module = module_of(p, f);
+	const char *name = slope_profile_name(f), *module = slope_profile_module_of(p, f);
 	const char *slash = f->file ? strrchr(f->file, '/') : NULL;
 	char *text = if_alone(p, function, strdup(name));
 

@@ -10,6 +10,7 @@
 #include "analysis/match.h"
 #include "report/clip.h"
 #include "report/diff.h"
+#include "report/parts.h"
 
 #define WORD_COLUMNS 12          /* INCONCLUSIVE */
 #define UNCLEAR_MOST 5           /* of one rule, for one reason, that are listed one by one */
@@ -50,7 +51,7 @@ static bool put_check(const struct slope_check_view *v, const struct slope_check
 	if (!put_rule(v, check, out))
 		return false;
 	if (!missing && !alone) {    /* the rule does not say which function it is */
-		if (!slope_diff_put_function(v->profile, check->function, SLOPE_STYLE_PLAIN, v->color, out))
+		if (!slope_parts_function(v->profile, check->function, SLOPE_STYLE_PLAIN, v->color, out))
 			return false;
 		fputc(' ', out);
 	}
@@ -79,7 +80,7 @@ static bool put_many(const struct slope_check_view *v, const struct slope_check 
 		fputs(", may be within or above", out);
 	if (unclear) {
 		fputs("; one is ", out);
-		if (!slope_diff_put_function(v->profile, first->function, SLOPE_STYLE_PLAIN, v->color, out))
+		if (!slope_parts_function(v->profile, first->function, SLOPE_STYLE_PLAIN, v->color, out))
 			return false;
 	}
 	fputc('\n', out);

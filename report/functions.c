@@ -19,16 +19,6 @@ struct slope_export_options slope_export_defaults(const struct slope_profile *p)
 	return (struct slope_export_options){ .metric = slope_report_defaults(p).metric };
 }
 
-const char *slope_report_module(const struct slope_profile *p, const struct slope_profile_function *f)
-{
-	const char *path = f->module < p->module_count ? p->module[f->module].path : NULL;
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	if (f->module == SLOPE_MODULE_NONE || !path)
-		return "";
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 const char *slope_report_file(const struct slope_profile *p, const struct slope_profile_function *f)
 {
 	size_t bytes = p->directory ? strlen(p->directory) : 0;
@@ -38,6 +28,13 @@ const char *slope_report_file(const struct slope_profile *p, const struct slope_
 	if (f->file && bytes && !strncmp(f->file, p->directory, bytes) && f->file[bytes] == '/' && f->file[bytes + 1])
 		return f->file + bytes + 1;
 	return f->file;
+}
+
+const char *slope_report_short_file(const struct slope_profile *p, const struct slope_profile_function *f)
+{
+	const char *file = slope_report_file(p, f), *slash = file ? strrchr(file, '/') : NULL;
+
+	return slash && file == f->file ? slash + 1 : file;
 }
 
 bool slope_report_is_named(const struct slope_profile_function *f, const char *name)
