@@ -70,20 +70,28 @@ static void put_word(FILE *to, const char *word)
 	fputc('\'', to);
 }
 
-bool slope_parts_program(const struct slope_profile *p, const struct slope_report_options *o, FILE *out)
+char *slope_parts_command(const struct slope_profile *p)
 {
 	char *line = NULL;
 	size_t bytes = 0;
 	FILE *to = open_memstream(&line, &bytes);
 
 	if (!to)
-		return false;
+		return NULL;
 	for (char **word = p->program; word && *word; word++) {
 		if (word != p->program)
 			fputc(' ', to);
 		put_word(to, *word);
 	}
-	fclose(to);
+	if (fclose(to) == 0)
+		return line;
+	free(line);
+	return NULL;
+}
+
+bool slope_parts_program(const struct slope_profile *p, const struct slope_report_options *o, FILE *out)
+{
+	char *line = slope_parts_command(p);
 	char *clipped = line ? slope_clip_middle(line, o->width > 20 ? o->width - 9 : SIZE_MAX) : NULL;
 	bool ok = clipped && slope_parts_line("program", clipped, o, out);
 

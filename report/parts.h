@@ -23,7 +23,10 @@ const char *slope_parts_unit(const char *unit);
 void slope_parts_label(const char *label, const struct slope_report_options *o, FILE *out);
 bool slope_parts_line(const char *label, const char *text, const struct slope_report_options *o, FILE *out);
 
-/* The command as a shell would take it, in one line that fits. */
+/* The command as a shell would take it, to be given to free(); it may hold anything. NULL when memory runs out. */
+char *slope_parts_command(const struct slope_profile *p);
+
+/* The same in one line that fits. */
 bool slope_parts_program(const struct slope_profile *p, const struct slope_report_options *o, FILE *out);
 
 /* How it ended, with how many threads and coroutines, seen by which source. */
