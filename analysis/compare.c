@@ -8,6 +8,7 @@
 #include <gsl/gsl_cdf.h>
 
 #include "analysis/pairing.h"
+#include "analysis/statistics.h"
 
 #define LATER 10.0               /* sizes at which the impact is foretold, in sizes of now */
 #define INCREASE_MOST 1e6        /* times the cost of now: what exponentials foretell is cut off here */
@@ -73,18 +74,6 @@ bool slope_compare_defaults(struct slope_compare_options *o, const struct slope_
 }
 
 /* ---- one function ---- */
-
-static uint64_t program_cost(const struct slope_profile *p, uint32_t unit)
-{
-	uint64_t root = 0, self = 0;
-
-	for (size_t i = 0; i < p->row_count; i++) {
-		self += p->row[i].self[unit];
-		if (p->row[i].function == SLOPE_FN_ROOT)
-			root += p->row[i].total[unit];
-	}
-	return root > self ? root : self;
-}
 
 static bool load_side(struct slope_side *s, struct slope_curve *curve, const struct slope_profile *p, uint32_t function,
 		      uint32_t unit, const struct slope_compare_options *o)
@@ -396,11 +385,6 @@ static bool compare(struct slope_difference *d, struct slope_curve *curve, const
 	return true;
 }
 
-static double share(double part, double whole)
-{
-	return whole > 0 ? fmin(part / whole, 1) : 0;
-}
-
 static void set_shares(struct slope_comparison *c)
 {
 	double later = LATER * fmax((double)c->old_program, (double)c->now_program);
@@ -410,8 +394,8 @@ static void set_shares(struct slope_comparison *c)
 	for (size_t i = 0; i < c->count; i++) {
 		struct slope_difference *d = &c->entry[i];
 
-		d->old.share = share((double)d->old.total, (double)c->old_program);
-		d->now.share = share((double)d->now.total, (double)c->now_program);
+		d->old.share = slope_share_of(d->old.total, c->old_program);
+		d->now.share = slope_share_of(d->now.total, c->now_program);
 		d->impact = later > 0 ? d->impact / later : 0;
 	}
 }
@@ -452,8 +436,8 @@ bool slope_comparison_init(struct slope_comparison *c, const struct slope_profil
 	struct slope_pairing pairing;
 	struct bounds most;
 
-	*c = (struct slope_comparison){ .old_program = program_cost(old, o->old_unit),
-					.now_program = program_cost(now, o->now_unit) };
+	*c = (struct slope_comparison){ .old_program = slope_program_cost(old, o->old_unit, NULL),
+					.now_program = slope_program_cost(now, o->now_unit, NULL) };
 	if (!slope_pairing_init(&pairing, old, now))
 		return false;
 	c->nameless = pairing.nameless;

@@ -12,7 +12,6 @@
 #define GROWS 1.3                /* the largest sizes cost so many times the smallest, to speak of growth */
 #define RISES 0.25               /* an exponent that is no accident */
 #define MULTIPLIED 0.4           /* so much steeper than its body: recursion is what multiplies it */
-#define STEEP 1.05
 
 /* The activations of one function by size. */
 struct sizes {
@@ -319,15 +318,20 @@ static double exponent_of(const struct slope_growth *g, double rise)
 	return isnan(rise) ? 0 : rise;
 }
 
-static bool has_growth_of_its_own(const struct slope_profile *p, uint32_t function, uint32_t metric, uint32_t unit,
-				  struct slope_curve *curve)
+/* Does the callee outgrow its own input? SLOPE_FN_NONE does not. False when memory runs out. */
+static bool judge_callee(const struct slope_profile *p, uint32_t callee, uint32_t metric, uint32_t unit,
+			 struct slope_curve *curve, bool *steep)
 {
 	struct slope_growth g;
 
-	if (!slope_curve_load(curve, p, function, SLOPE_CURVE_ALL_THREADS, metric, unit))
+	*steep = false;
+	if (callee == SLOPE_FN_NONE)
+		return true;
+	if (!slope_curve_load(curve, p, callee, SLOPE_CURVE_ALL_THREADS, metric, unit))
 		return false;
 	slope_growth_of(&g, curve, SLOPE_COST_MEAN, false);
-	return (g.verdict == SLOPE_VERDICT_SUPERLINEAR && g.low > STEEP) || g.verdict == SLOPE_VERDICT_EXPONENTIAL;
+	*steep = slope_growth_is_steep(&g);
+	return true;
 }
 
 static bool seen(const struct slope_explanation *e, uint32_t function)
@@ -381,8 +385,11 @@ bool slope_explain(struct slope_explanation *e, const struct slope_profile *p, u
 		ok = explain_level(s, p, level, metric, unit);
 		e->levels++;
 		uint32_t callee = level->parts ? level->part[0].callee : SLOPE_FN_NONE;
-		bool steep = callee != SLOPE_FN_NONE && has_growth_of_its_own(p, callee, metric, unit, &other);
+		bool steep;
 
+		ok = ok && judge_callee(p, callee, metric, unit, &other, &steep);
+		if (!ok)
+			break;
 		e->culprit = function;
 		e->callee = callee;
 		e->blame = judge(level, steep, &down);

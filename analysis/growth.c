@@ -9,24 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/bins.h"
-#include "analysis/fit.h"
+#include "analysis/contest.h"
 #include "analysis/regimes.h"
 
 #define SIZES_LEAST 5u           /* below: too few sizes */
 #define RANGE_FIXED 1.5          /* of many calls, up to this they count as one size */
 #define RANGE_LEAST 3.0          /* largest over smallest size; below: too narrow */
-#define CRITERION_CLEAR 6.0      /* a difference in AICc that rules a model out ... */
-#define LEFT_OUT_CLEAR 1.3       /* ... if the leave-one-out error, too, is so many times the best */
-#define CRITERION_PREFERS 2.0    /* a difference in AICc that counts for a model */
-#define GAIN_CLEAR 1.3           /* what a further parameter must gain in the leave-one-out error */
-#define GAIN_CRITERION 8.0       /* and in AICc */
 #define OFFSET_MUCH 0.5          /* of the cost at the smallest size, as a negative intercept */
 #define EVIDENCE_LEAST 0.15      /* to call something steep */
-#define SAME_POWER 0.051         /* a searched power this near to a plain one is the same for people */
-#define UPPER_RANGE 12.0         /* the sizes that can do without a logarithm: up to this ratio below the largest, */
-#define UPPER_BINS 10u           /* ... if there are so many bins, */
-#define UPPER_PRICE 2.0          /* ... and if it makes the leave-one-out error at most so many times as large */
 #define TAIL_BINS 4u             /* of the last decade, whose slope a model must not miss */
 #define TAIL_APART 0.35          /* ... by so much */
 #define SPREAD_MOST 0.6          /* exponents that still make one answer */
@@ -41,27 +31,11 @@
 #define SHOWS_BINS 3u            /* in so many bins at least ... */
 #define SHOWS_RANGE 2.0          /* ... that lie so far apart, */
 #define SHOWS_FOLDS 2.0          /* or where it gets e^2 times as large */
+#define STEEP 1.05               /* the exponent's lower end, above which a cost outgrows its input */
 #define ROUNDS 40u
 #define ROUNDS_THOROUGH 400u
 
-static const struct slope_order plain[] = {
-	{ 0, 0, 0 }, { 0, 1, 0 }, { 0.5, 0, 0 }, { 1, 0, 0 }, { 1, 1, 0 },
-	{ 1.5, 0, 0 }, { 2, 0, 0 }, { 2, 1, 0 }, { 3, 0, 0 },
-};
-#define PLAIN (sizeof(plain) / sizeof(*plain))
-#define PLAIN_LINEAR 3u
-#define FIRST_ABOVE_LINEAR 4u    /* these are also tried with a linear term */
-#define CANDIDATES (2 * PLAIN - FIRST_ABOVE_LINEAR + 2)
-#define CONVEX 2.5               /* powers above: an exponential is tried as well */
-
-struct contest {
-	struct slope_fit fit[CANDIDATES];
-	bool there[CANDIDATES];      /* could be fitted */
-	bool stands[CANDIDATES];     /* not ruled out */
-	unsigned power, exponential; /* positions of those that were searched for */
-	double effective;            /* bins, as independent ones */
-	unsigned best;
-};
+static const struct slope_order order_n = { .power = 1 }, order_n_log_n = { .power = 1, .logs = 1 };
 
 double slope_model_at(const struct slope_model *model, double n)
 {
@@ -90,130 +64,15 @@ const char *slope_reason_text(enum slope_reason reason)
 	return name[reason];
 }
 
-static void fit_all(struct contest *c, const struct slope_bins *b)
-{
-	unsigned at = 0;
-
-	for (unsigned i = 0; i < PLAIN; i++, at++)
-		c->there[at] = slope_fit_order(&c->fit[at], b, plain[i], false, 0);
-	for (unsigned i = FIRST_ABOVE_LINEAR; i < PLAIN; i++, at++)
-		c->there[at] = slope_fit_order(&c->fit[at], b, plain[i], true, 0);
-	c->power = at++;
-	c->there[c->power] = slope_fit_power(&c->fit[c->power], b, false);
-	c->exponential = at++;
-	c->there[c->exponential] = (!c->there[c->power] || c->fit[c->power].model.order.power > CONVEX) &&
-				   slope_fit_exponential(&c->fit[c->exponential], b);
-}
-
-/* The best by AICc among those with at most so many parameters (the scatter is one of them). */
-static unsigned best_of(const struct contest *c, unsigned parameters)
-{
-	unsigned best = 0;           /* the constant can always be fitted */
-
-	for (unsigned i = 1; i < CANDIDATES; i++)
-		if (c->there[i] && c->fit[i].parameters <= parameters && c->fit[i].criterion < c->fit[best].criterion)
-			best = i;
-	return best;
-}
-
-static bool clearly_better(const struct slope_fit *more, const struct slope_fit *less)
-{
-	return more->criterion < less->criterion - GAIN_CRITERION && more->left_out * GAIN_CLEAR < less->left_out &&
-	       more->certainty > 3;
-}
-
-/* Simple models first: one with more parameters must be clearly better than the best simpler one. */
-static void choose(struct contest *c, size_t bins)
-{
-	c->effective = slope_fit_effective(&c->fit[best_of(c, 4)], bins);
-	for (unsigned i = 0; i < CANDIDATES; i++)
-		if (c->there[i])
-			c->fit[i].criterion = slope_fit_criterion(&c->fit[i], c->effective);
-	c->best = best_of(c, 2);
-	for (unsigned parameters = 3; parameters <= 4; parameters++) {
-		unsigned next = best_of(c, parameters);
-
-		if (c->fit[next].parameters > c->fit[c->best].parameters && clearly_better(&c->fit[next], &c->fit[c->best]))
-			c->best = next;
-	}
-}
-
-/*
- * As simple as the chosen one, a model is ruled out when both criteria say so.
- * One with more parameters was not clearly better; where AICc would have taken
- * it, it belongs to the range. (A linear term more would fit nearly everything.)
- */
-static bool stands(const struct slope_fit *f, const struct slope_fit *best)
-{
-	if (f->certainty < 2)
-		return false;
-	if (f->parameters > best->parameters)
-		return !f->linear && f->criterion < best->criterion - CRITERION_PREFERS;
-	return f->criterion <= best->criterion + CRITERION_CLEAR || f->left_out <= best->left_out * LEFT_OUT_CLEAR + 0.001;
-}
-
-static void rule_out(struct contest *c)
-{
-	for (unsigned i = 0; i < CANDIDATES; i++)
-		c->stands[i] = c->there[i] && (i == c->best || stands(&c->fit[i], &c->fit[c->best]));
-}
-
-/*
- * Linear is what is expected of a function: where the points allow it, nothing
- * steeper is said. And a logarithm is not said where the power alone will do.
- */
-static void prefer_plain(struct contest *c)
-{
-	struct slope_order order = c->fit[c->best].model.order;
-
-	if (c->stands[PLAIN_LINEAR] && slope_order_compare(order, plain[PLAIN_LINEAR]) > 0)
-		c->best = PLAIN_LINEAR;
-	else if (order.logs && order.power)
-		for (unsigned i = 0; i < c->power; i++)
-			if (c->stands[i] && !c->fit[i].model.order.logs && c->fit[i].model.order.power == order.power &&
-			    c->fit[i].linear == c->fit[c->best].linear)
-				c->best = i;
-}
-
-/* A searched power next to a plain one does not rule that out. */
-static struct slope_order near_plain(struct slope_order order)
-{
-	for (unsigned i = 0; i < PLAIN && !order.base && !order.logs; i++)
-		if (!plain[i].logs && fabs(plain[i].power - order.power) <= SAME_POWER)
-			return plain[i];
-	return order;
-}
-
-static void widen(struct slope_growth *g, struct slope_order order)
-{
-	if (slope_order_compare(order, g->least) < 0)
-		g->least = order;
-	if (slope_order_compare(order, g->most) > 0)
-		g->most = order;
-}
-
-static void set_range(struct slope_growth *g, const struct contest *c)
-{
-	g->least = g->most = c->fit[c->best].model.order;
-	for (unsigned i = 0; i < CANDIDATES; i++) {
-		if (!c->stands[i])
-			continue;
-		widen(g, c->fit[i].model.order);
-		widen(g, near_plain(c->fit[i].model.order));
-	}
-}
-
 /*
  * A straight line far below zero at n = 0 bends upwards on log-log axes over the
  * sizes that were seen: n log n is not ruled out by it.
  */
 static void allow_for_offset(struct slope_growth *g)
 {
-	const struct slope_order *next = &plain[PLAIN_LINEAR + 1];
-
-	if (slope_order_compare(g->most, plain[PLAIN_LINEAR]) == 0 &&
+	if (slope_order_compare(g->most, order_n) == 0 &&
 	    g->model.constant < -OFFSET_MUCH * slope_model_at(&g->model, g->from))
-		g->most = *next;
+		g->most = order_n_log_n;
 }
 
 /* The slope of log cost over log n from bin `first` on, and its standard error. NaN with fewer than three bins. */
@@ -321,7 +180,7 @@ static void reach_order(struct slope_growth *g, struct slope_order order)
 	g->high = fmax(g->high, slope);
 }
 
-static void set_exponent(struct slope_growth *g, const struct contest *c, const struct slope_bins *b, unsigned rounds)
+static void set_exponent(struct slope_growth *g, const struct slope_contest *c, const struct slope_bins *b, unsigned rounds)
 {
 	const struct slope_fit *best = &c->fit[c->best];
 	struct slope_fit power = c->fit[c->power];
@@ -331,7 +190,7 @@ static void set_exponent(struct slope_growth *g, const struct contest *c, const 
 		g->exponent = g->low = g->high = INFINITY;
 		return;
 	}
-	if (c->best == 0) {
+	if (c->best == SLOPE_CANDIDATE_CONSTANT) {
 		double slope = log_slope(b, 0, &error);
 
 		g->exponent = 0;
@@ -361,7 +220,7 @@ static enum slope_verdict verdict_of(struct slope_order order)
 {
 	if (order.base)
 		return SLOPE_VERDICT_EXPONENTIAL;
-	if (!order.logs && fabs(order.power - 1) <= SAME_POWER)
+	if (!order.logs && fabs(order.power - 1) <= SLOPE_POWER_SAME)
 		return SLOPE_VERDICT_LINEAR;
 	if (order.power == 0 && !order.logs)
 		return SLOPE_VERDICT_CONSTANT;
@@ -373,7 +232,7 @@ static enum slope_verdict verdict_of(struct slope_order order)
 static double spread(const struct slope_growth *g)
 {
 	if (g->most.base)
-		return g->least.base || g->least.power > CONVEX ? 0 : INFINITY;   /* steep either way */
+		return g->least.base || g->least.power > SLOPE_POWER_CONVEX ? 0 : INFINITY;   /* steep either way */
 	return slope_order_slope(g->most, g->from, g->to) - slope_order_slope(g->least, g->from, g->to);
 }
 
@@ -435,7 +294,7 @@ static bool begins_late(const struct slope_growth *g, const struct slope_bins *b
 	const struct slope_model *m = &g->model;
 	size_t first = b->count;
 
-	if (slope_order_compare(m->order, plain[PLAIN_LINEAR]) <= 0)
+	if (slope_order_compare(m->order, order_n) <= 0)
 		return false;
 	while (first > 0 && m->factor * slope_order_at(m->order, b->n[first - 1]) >= SHOWS * slope_model_at(m, b->n[first - 1]))
 		first--;
@@ -492,7 +351,7 @@ static void set_grade(struct slope_growth *g)
 	g->grade = g->verdict == SLOPE_VERDICT_INCONCLUSIVE ? '-' : e >= 0.7 ? 'A' : e >= 0.45 ? 'B' : e >= 0.2 ? 'C' : 'D';
 }
 
-static void conclude(struct slope_growth *g, const struct contest *c, const struct slope_bins *b, unsigned rounds)
+static void conclude(struct slope_growth *g, const struct slope_contest *c, const struct slope_bins *b, unsigned rounds)
 {
 	const struct slope_fit *best = &c->fit[c->best];
 
@@ -501,7 +360,7 @@ static void conclude(struct slope_growth *g, const struct contest *c, const stru
 	g->error = best->error;
 	g->from = b->n[0];
 	g->to = b->n[b->count - 1];
-	set_range(g, c);
+	slope_contest_range(c, &g->least, &g->most);
 	allow_for_offset(g);
 	set_exponent(g, c, b, rounds);
 	g->r2 = log_r2(b, &g->model);
@@ -515,45 +374,6 @@ static void conclude(struct slope_growth *g, const struct contest *c, const stru
 		g->reason = SLOPE_REASON_WEAK;
 	g->verdict = g->reason ? SLOPE_VERDICT_INCONCLUSIVE : verdict_of(g->model.order);
 	set_grade(g);
-}
-
-static void decide(struct contest *c, const struct slope_bins *b)
-{
-	fit_all(c, b);
-	choose(c, b->count);
-	rule_out(c);
-	prefer_plain(c);
-}
-
-/*
- * Small sizes with ways of their own bend a square into a square with a
- * logarithm. Where the upper sizes alone do without it, so does the answer.
- */
-static void confirm_logarithm(struct contest *c, const struct slope_bins *b)
-{
-	struct slope_order order = c->fit[c->best].model.order;
-	size_t first = b->count;
-	struct slope_bins upper;
-	struct contest above;
-
-	while (first > 0 && b->n[first - 1] * UPPER_RANGE >= b->n[b->count - 1])
-		first--;
-	if (!order.logs || order.power < 2 || b->count - first < UPPER_BINS)
-		return;
-	slope_bins_part(&upper, b, first, b->count - first);
-	decide(&above, &upper);
-	for (unsigned i = 0; i < c->power; i++)
-		if (c->there[i] && above.stands[i] && !c->fit[i].model.order.logs && c->fit[i].model.order.power == order.power) {
-			c->stands[i] = true;
-			if (c->fit[i].left_out < c->fit[c->best].left_out * UPPER_PRICE)
-				c->best = i;
-		}
-}
-
-static void contest(struct contest *c, const struct slope_bins *b)
-{
-	decide(c, b);
-	confirm_logarithm(c, b);
 }
 
 static void answer_nothing(struct slope_growth *g, enum slope_reason reason)
@@ -579,7 +399,7 @@ void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, en
 {
 	struct slope_bins all, upper;
 	struct slope_break found;
-	struct contest c;
+	struct slope_contest c;
 	unsigned rounds = thorough ? ROUNDS_THOROUGH : ROUNDS;
 
 	memset(g, 0, sizeof(*g));
@@ -601,10 +421,10 @@ void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, en
 		answer_nothing(g, curve->count < SIZES_LEAST ? SLOPE_REASON_FEW_SIZES : SLOPE_REASON_NARROW);
 		return;
 	}
-	contest(&c, &all);
+	slope_contest_hold(&c, &all);
 	if (slope_regimes_find(&found, &all, &c.fit[c.best])) {
 		slope_bins_part(&upper, &all, found.at, all.count - found.at);
-		contest(&c, &upper);
+		slope_contest_hold(&c, &upper);
 		g->broken = true;
 		g->below = found.below;
 		conclude(g, &c, &upper, rounds);
@@ -617,6 +437,11 @@ void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, en
 		answer_nothing(g, SLOPE_REASON_NARROW);
 	else if (separate(&all, 0) < SIZES_LEAST)
 		answer_nothing(g, SLOPE_REASON_FEW_SIZES);
+}
+
+bool slope_growth_is_steep(const struct slope_growth *g)
+{
+	return (g->verdict == SLOPE_VERDICT_SUPERLINEAR && g->low > STEEP) || g->verdict == SLOPE_VERDICT_EXPONENTIAL;
 }
 
 char *slope_growth_text(const struct slope_growth *g, char text[SLOPE_GROWTH_TEXT])
@@ -634,6 +459,15 @@ char *slope_growth_text(const struct slope_growth *g, char text[SLOPE_GROWTH_TEX
 	return text;
 }
 
+char *slope_growth_interval(const struct slope_growth *g, char text[SLOPE_INTERVAL_TEXT])
+{
+	if (isfinite(g->low) && isfinite(g->high))
+		snprintf(text, SLOPE_INTERVAL_TEXT, "%.2f..%.2f", fmax(g->low, 0), fmax(g->high, 0));
+	else
+		text[0] = '\0';
+	return text;
+}
+
 /* A round number at or above x. */
 static double rounded_up(double x)
 {
@@ -644,6 +478,8 @@ static double rounded_up(double x)
 
 char *slope_growth_advice(const struct slope_growth *g, char text[SLOPE_ADVICE_TEXT])
 {
+	size_t missing = g->sizes < SIZES_LEAST ? SIZES_LEAST - g->sizes : 1;
+
 	switch (g->reason) {
 	case SLOPE_REASON_NONE:
 	case SLOPE_REASON_FIXED:
@@ -653,9 +489,9 @@ char *slope_growth_advice(const struct slope_growth *g, char text[SLOPE_ADVICE_T
 		snprintf(text, SLOPE_ADVICE_TEXT, "record with this input metric (record --input=both)");
 		break;
 	case SLOPE_REASON_FEW_SIZES:
-		snprintf(text, SLOPE_ADVICE_TEXT, "run inputs of %s%zu more sizes, up to n = %.0f or beyond, and merge the profiles",
-			 g->sizes + 1 < SIZES_LEAST ? "at least " : "", SIZES_LEAST > g->sizes ? (size_t)SIZES_LEAST - g->sizes : 1,
-			 rounded_up(g->n_max * 8));
+		snprintf(text, SLOPE_ADVICE_TEXT,
+			 "run inputs of at least %zu more size%s, up to n = %.0f or beyond, and merge the profiles",
+			 missing, missing == 1 ? "" : "s", rounded_up(g->n_max * 8));
 		break;
 	case SLOPE_REASON_NARROW:
 		snprintf(text, SLOPE_ADVICE_TEXT, "run inputs with n up to %.0f or beyond, and merge the profiles",

@@ -101,12 +101,19 @@ double slope_model_at(const struct slope_model *model, double n);
  */
 void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, enum slope_statistic of, bool thorough);
 
+/* Does the cost outgrow its input, so far as the points can tell? n log n does not. */
+bool slope_growth_is_steep(const struct slope_growth *g);
+
 const char *slope_verdict_name(enum slope_verdict verdict);
 const char *slope_reason_text(enum slope_reason reason);
 
 /* "n^2", or "n .. n log n" for a range; "inconclusive". Returns `text`. */
 #define SLOPE_GROWTH_TEXT 64u
 char *slope_growth_text(const struct slope_growth *g, char text[SLOPE_GROWTH_TEXT]);
+
+/* "1.83..2.21", the interval of the exponent as people read it, from 0 on; "" where there is none. Returns `text`. */
+#define SLOPE_INTERVAL_TEXT 32u
+char *slope_growth_interval(const struct slope_growth *g, char text[SLOPE_INTERVAL_TEXT]);
 
 /*
  * What input would settle an inconclusive curve, as a sentence without its full

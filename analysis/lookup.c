@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "analysis/curve.h"
+#include "analysis/match.h"
+#include "analysis/words.h"
 
 #define NAME_MOST 512u           /* bytes of a name that are looked at where it is taken apart */
-#define WORD_MOST 64u            /* bytes of a word that distances are taken of */
 
 /* What was typed, as a whole or taken apart. */
 struct query {
@@ -21,46 +22,16 @@ struct query {
 
 enum way { SHOWN, SYMBOL, OFFSET, BARE, LAST, GLOB, PART, PART_ANY_CASE, WAYS };
 
-static const char *module_of(const struct slope_profile *p, const struct slope_profile_function *f)
+/* Copies the name without its parameters. False: it is too long. */
+static bool copy_bare(const char *name, char bare[NAME_MOST])
 {
-	const char *path = f->module < p->module_count ? p->module[f->module].path : NULL;
-	const char *slash = path ? strrchr(path, '/') : NULL;
+	size_t bytes = slope_match_bare(name);
 
-	return slash ? slash + 1 : path ? path : "";
-}
-
-/* The bracket that opens what ends at `close`, or NULL. */
-static char *opening(char *name, char *close)
-{
-	int depth = 0;
-
-	for (char *c = close; c >= name; c--) {
-		depth += *c == ')';
-		depth -= *c == '(';
-		if (!depth)
-			return c;
-	}
-	return NULL;
-}
-
-/* The name without the parameters at its end, and without what may follow them. */
-static void strip_parameters(char *name)
-{
-	static const char *const endings[] = { " const", " volatile", "&", " noexcept" };
-	size_t length = strlen(name);
-	char *open;
-
-	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
-		size_t bytes = strlen(endings[i]);
-
-		while (length > bytes && strchr(name, ')') && !strcmp(name + length - bytes, endings[i]))
-			name[length -= bytes] = '\0';
-	}
-	if (!length || name[length - 1] != ')')
-		return;
-	open = opening(name, name + length - 1);
-	if (open && open > name && !(open - name >= 8 && !strncmp(open - 8, "operator", 8)))
-		*open = '\0';
+	if (bytes >= NAME_MOST)
+		return false;
+	memcpy(bare, name, bytes);
+	bare[bytes] = '\0';
+	return true;
 }
 
 /* The name behind the last "::" that is not within brackets, without template arguments. */
@@ -96,16 +67,12 @@ static bool fits_bare(const char *name, const char *typed, bool last)
 {
 	char bare[NAME_MOST];
 
-	if (strlen(name) >= sizeof(bare))
-		return false;
-	strcpy(bare, name);
-	strip_parameters(bare);
-	return !strcmp(last ? last_part(bare) : bare, typed);
+	return copy_bare(name, bare) && !strcmp(last ? last_part(bare) : bare, typed);
 }
 
 static bool fits_offset(const struct slope_profile *p, const struct slope_profile_function *f, const char *typed)
 {
-	const char *module = module_of(p, f), *plus = strrchr(typed, '+');
+	const char *module = slope_profile_module_of(p, f), *plus = strrchr(typed, '+');
 	char *end;
 
 	return plus && plus[1] == '0' && plus[2] == 'x' && strlen(module) == (size_t)(plus - typed) &&
@@ -115,7 +82,7 @@ static bool fits_offset(const struct slope_profile *p, const struct slope_profil
 static bool fits_name(const struct slope_profile *p, const struct slope_profile_function *f, enum way way,
 		      const char *typed)
 {
-	const char *name = f->name ? f->name : "";
+	const char *name = slope_profile_name(f);
 
 	switch (way) {
 	case SHOWN:
@@ -129,7 +96,7 @@ static bool fits_name(const struct slope_profile *p, const struct slope_profile_
 	case LAST:
 		return fits_bare(name, typed, true);
 	case GLOB:
-		return strpbrk(typed, "*?[") && !fnmatch(typed, name, 0);
+		return slope_match_is_glob(typed) && !fnmatch(typed, name, 0);
 	case PART:
 		return strstr(name, typed) != NULL;
 	default:
@@ -142,7 +109,7 @@ static bool fits_module(const char *module, const char *typed)
 {
 	size_t length = strlen(typed);
 
-	if (strpbrk(typed, "*?["))
+	if (slope_match_is_glob(typed))
 		return !fnmatch(typed, module, 0);
 	return !strncmp(module, typed, length) && (!module[length] || module[length] == '.' || module[length] == '-');
 }
@@ -158,7 +125,7 @@ static bool fits_file(const char *file, const char *typed)
 static bool fits(const struct slope_profile *p, const struct slope_profile_function *f, enum way way,
 		 const struct query *q)
 {
-	return q->name && (!q->module || fits_module(module_of(p, f), q->module)) &&
+	return q->name && (!q->module || fits_module(slope_profile_module_of(p, f), q->module)) &&
 	       (!q->file || fits_file(f->file, q->file)) && (!q->line || q->line == f->line) &&
 	       fits_name(p, f, way, q->name);
 }
@@ -243,57 +210,27 @@ static void find(struct slope_lookup *l, const struct slope_profile *p, enum way
 	qsort(l->match, l->count, sizeof(*l->match), by_cost);
 }
 
-/* Letters to change, add, leave out or swap with a neighbour; case counts for nothing. */
-static unsigned distance(const char *a, const char *b)
-{
-	unsigned rows[3][WORD_MOST + 1];
-	size_t la = strnlen(a, WORD_MOST), lb = strnlen(b, WORD_MOST);
-
-	for (size_t j = 0; j <= lb; j++)
-		rows[0][j] = (unsigned)j;
-	for (size_t i = 1; i <= la; i++) {
-		unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-
-		row[0] = (unsigned)i;
-		for (size_t j = 1; j <= lb; j++) {
-			int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
-			unsigned least = above[j - 1] + (x != y);
-
-			least = above[j] + 1 < least ? above[j] + 1 : least;
-			least = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
-			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
-			    y == tolower((unsigned char)a[i - 2]) &&
-			    before[j - 2] + 1 < least)
-				least = before[j - 2] + 1;
-			row[j] = least;
-		}
-	}
-	return rows[la % 3][lb];
-}
-
 static unsigned name_distance(const struct slope_profile_function *f, const char *typed)
 {
 	char bare[NAME_MOST];
 
-	if (!f->name || strlen(f->name) >= sizeof(bare))
-		return WORD_MOST;
-	strcpy(bare, f->name);
-	strip_parameters(bare);
-	unsigned whole = distance(bare, typed), last = distance(last_part(bare), typed);
+	if (!f->name || !copy_bare(f->name, bare))
+		return SLOPE_WORD_MOST;
+	unsigned whole = slope_word_distance(bare, typed), last = slope_word_distance(last_part(bare), typed);
 
 	return whole < last ? whole : last;
 }
 
 static void find_near(struct slope_lookup *l, const struct slope_profile *p, const char *typed)
 {
-	unsigned apart[SLOPE_LOOKUP_NEAR], most = 1 + (unsigned)strlen(typed) / 4;
+	unsigned apart[SLOPE_LOOKUP_NEAR];
 
 	for (size_t i = 0; i < p->row_count; i = next_function(p, i)) {
 		uint32_t function = p->row[i].function;
-		unsigned d = function == SLOPE_FN_ROOT ? WORD_MOST : name_distance(&p->function[function], typed);
+		unsigned d = function == SLOPE_FN_ROOT ? SLOPE_WORD_MOST : name_distance(&p->function[function], typed);
 		size_t at = l->nears;
 
-		if (d > most || (at == SLOPE_LOOKUP_NEAR && d >= apart[at - 1]))
+		if (!slope_word_near(typed, d) || (at == SLOPE_LOOKUP_NEAR && d >= apart[at - 1]))
 			continue;
 		at -= at == SLOPE_LOOKUP_NEAR;
 		for (; at > 0 && apart[at - 1] > d; at--) {
@@ -368,7 +305,7 @@ static char *printed(const char *format, ...)
 char *slope_lookup_handle(const struct slope_profile *p, uint32_t function)
 {
 	const struct slope_profile_function *f = &p->function[function];
-	const char *name = f->name ? f->name : "", *module = module_of(p, f);
+	const char *name = slope_profile_name(f), *module = slope_profile_module_of(p, f);
 	const char *slash = f->file ? strrchr(f->file, '/') : NULL;
 	char *text = if_alone(p, function, strdup(name));
 

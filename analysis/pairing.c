@@ -26,12 +26,12 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path ? path : "";
 }
 
-static struct part module_key(const struct slope_profile *p, uint32_t module)
+static struct part module_key(const struct slope_profile *p, const struct slope_profile_function *f)
 {
-	const char *name = last_part(module < p->module_count ? p->module[module].path : NULL);
+	const char *name = slope_profile_module_of(p, f);
 	const char *so = strstr(name, ".so");
 
-	if (module != SLOPE_MODULE_NONE && p->program && p->program[0] && !strcmp(name, last_part(p->program[0])))
+	if (f->module != SLOPE_MODULE_NONE && p->program && p->program[0] && !strcmp(name, last_part(p->program[0])))
 		return (struct part){ "", 0 };
 	return (struct part){ name, so && so > name ? (size_t)(so - name) : strlen(name) };
 }
@@ -106,7 +106,7 @@ static struct entry *list(const struct slope_profile *p, size_t *count)
 
 		if (function == SLOPE_FN_ROOT || (i && p->row[i - 1].function == function))
 			continue;
-		e[(*count)++] = (struct entry){ module_key(p, f->module), name_key(f->name ? f->name : ""), f,
+		e[(*count)++] = (struct entry){ module_key(p, f), name_key(slope_profile_name(f)), f,
 						&p->module[f->module], function };
 	}
 	if (e)

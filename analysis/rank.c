@@ -10,7 +10,6 @@
 #define WORTH_LATER 0.01         /* a share of the cost at larger inputs that hurts */
 #define WORTH_NOW 0.01           /* ... or is hot, by the function itself */
 #define WORTH_ASKING 0.05        /* with callees: an unclear function is worth a line */
-#define STEEP 1.05               /* the exponent's lower end, above which a cost outgrows its input */
 #define PASSED_ON 0.95           /* a function that hands so much to one callee, once a call, is a wrapper */
 #define INHERITED 0.75           /* so much of the cost in a callee that is as steep: the callee's fault */
 
@@ -102,11 +101,6 @@ static void foretell(struct slope_rank_row *row, uint64_t program, double times)
 		row->later = own > 0 ? row->factor * own / (row->factor * own + times * others) : 0;
 }
 
-static bool is_steep(const struct slope_growth *g)
-{
-	return (g->verdict == SLOPE_VERDICT_SUPERLINEAR && g->low > STEEP) || g->verdict == SLOPE_VERDICT_EXPONENTIAL;
-}
-
 struct ends {
 	uint32_t callee;
 	uint64_t cost, calls;
@@ -135,7 +129,7 @@ static void find_inherited(struct slope_rank *r, const struct slope_profile *p, 
 		struct slope_rank_row *row = c->row[i] < r->count ? &r->row[c->row[i]] : NULL;
 		const struct ends *most = &c->most[i];
 
-		if (!row || !most->cost || !is_steep(&row->growth) || slope_share_of(most->cost, row->total) < INHERITED)
+		if (!row || !most->cost || !slope_growth_is_steep(&row->growth) || slope_share_of(most->cost, row->total) < INHERITED)
 			continue;
 		const struct slope_rank_row *callee = &r->row[c->row[most->callee]];
 
@@ -164,7 +158,7 @@ static void put_into_group(struct slope_rank_row *row, uint64_t program)
 	if (row->growth.verdict == SLOPE_VERDICT_INCONCLUSIVE && row->growth.reason != SLOPE_REASON_FIXED) {
 		if (self >= WORTH_NOW || row->share >= WORTH_ASKING)
 			row->group = SLOPE_GROUP_UNCLEAR;
-	} else if (is_steep(&row->growth) && row->later >= WORTH_LATER) {
+	} else if (slope_growth_is_steep(&row->growth) && row->later >= WORTH_LATER) {
 		row->group = SLOPE_GROUP_HURTS;
 	} else if (self >= WORTH_NOW) {
 		row->group = SLOPE_GROUP_HOT;
@@ -196,7 +190,7 @@ static void gather_callees(struct callees *c, const struct slope_rank *r, const 
 		}
 		if (e->caller == e->callee || c->row[e->callee] >= r->count)
 			continue;
-		if (!steep_only || is_steep(&r->row[c->row[e->callee]].growth))
+		if (!steep_only || slope_growth_is_steep(&r->row[c->row[e->callee]].growth))
 			keep_most(&c->most[e->caller], &one);
 	}
 }
@@ -271,7 +265,7 @@ bool slope_rank_init(struct slope_rank *r, const struct slope_profile *p, const 
 		if (function == SLOPE_FN_ROOT)
 			continue;
 		to->function = function;
-		to->name = p->function[function].name ? p->function[function].name : "";
+		to->name = slope_profile_name(&p->function[function]);
 		ok = measure(to, p, &curve, o);
 		foretell(to, r->program, o->times);
 		r->count++;

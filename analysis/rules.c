@@ -187,7 +187,7 @@ static void put_sizes(const struct slope_growth *g, char text[64])
 
 char *slope_rules_evidence(const struct slope_growth *g, char text[SLOPE_EVIDENCE_TEXT])
 {
-	char least[SLOPE_ORDER_TEXT], growth[SLOPE_GROWTH_TEXT], exponent[48] = "", sizes[64];
+	char least[SLOPE_ORDER_TEXT], growth[SLOPE_GROWTH_TEXT], exponent[64] = "", range[SLOPE_INTERVAL_TEXT], sizes[64];
 
 	put_sizes(g, sizes);
 	if (!has_range(g)) {
@@ -195,7 +195,7 @@ char *slope_rules_evidence(const struct slope_growth *g, char text[SLOPE_EVIDENC
 		return text;
 	}
 	if (isfinite(g->exponent))
-		snprintf(exponent, sizeof(exponent), " (exponent %.2f, %.2f .. %.2f)", g->exponent, g->low, g->high);
+		snprintf(exponent, sizeof(exponent), " (exponent %.2f, %s)", g->exponent, slope_growth_interval(g, range));
 	if (g->reason)
 		snprintf(text, SLOPE_EVIDENCE_TEXT, "%s .. %s%s for %s", slope_order_text(g->least, least),
 			 slope_order_text(g->most, growth), exponent, sizes);

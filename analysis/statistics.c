@@ -15,16 +15,17 @@ double slope_share_of(uint64_t part, uint64_t whole)
 
 uint64_t slope_program_cost(const struct slope_profile *p, uint32_t unit, uint64_t *outside)
 {
-	uint64_t root = 0, self = 0;
+	uint64_t root = 0, self = 0, outermost = 0;
 
-	*outside = 0;
 	for (size_t i = 0; i < p->row_count; i++) {
 		self += p->row[i].self[unit];
 		if (p->row[i].function == SLOPE_FN_ROOT) {
 			root += p->row[i].total[unit];
-			*outside += p->row[i].self[unit];
+			outermost += p->row[i].self[unit];
 		}
 	}
+	if (outside)
+		*outside = outermost;
 	return root > self ? root : self;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/verbs.h"
 #include "report/clip.h"
 #include "report/facts.h"
+#include "report/parts.h"
 #include "report/report.h"
 
 #define KEY_COLUMNS 17
@@ -87,18 +88,6 @@ static void bool_fact(struct facts *f, const char *key, bool value)
 		text_fact(f, key, value ? "yes" : "no");
 }
 
-/* As it would be typed: with quotes where a shell needs them. */
-static void print_word(const char *word)
-{
-	bool plain = *word && !word[strcspn(word, " \t\n'\"\\$&;|<>()*?[]#~`!{}")];
-
-	if (!plain)
-		putchar('\'');
-	print_safe(word);
-	if (!plain)
-		putchar('\'');
-}
-
 static void words_fact(struct facts *f, const char *key, char *const *word, size_t count)
 {
 	if (f->json) {
@@ -112,7 +101,7 @@ static void words_fact(struct facts *f, const char *key, char *const *word, size
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			putchar(' ');
-		print_word(word[i]);
+		print_safe(word[i]);
 	}
 	putchar('\n');
 }
@@ -124,6 +113,17 @@ static size_t word_count(char *const *word)
 	while (word && word[count])
 		count++;
 	return count;
+}
+
+static void program_fact(struct facts *f, const struct slope_profile *p)
+{
+	char *command = f->json ? NULL : slope_parts_command(p);
+
+	if (f->json)
+		words_fact(f, "program", p->program, word_count(p->program));
+	else
+		text_fact(f, "program", command);
+	free(command);
 }
 
 static void end_facts(struct facts *f, const struct slope_profile *p)
@@ -143,7 +143,7 @@ static void end_facts(struct facts *f, const struct slope_profile *p)
 
 static void run_facts(struct facts *f, const struct slope_profile *p)
 {
-	words_fact(f, "program", p->program, word_count(p->program));
+	program_fact(f, p);
 	text_fact(f, "directory", p->directory);
 	number_fact(f, "process", p->process);
 	number_fact(f, "parent_process", p->parent_process);

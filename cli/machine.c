@@ -16,6 +16,8 @@
 #include "cli/datafile.h"
 #include "cli/launch.h"
 #include "cli/messages.h"
+#include "cli/program.h"
+#include "report/gnuplot.h"
 
 #define DISK_LOW_BYTES (UINT64_C(100) << 20)
 #define DEBUG_FILES "/usr/lib/debug/.build-id"
@@ -170,6 +172,24 @@ static void check_cache(struct slope_checkup *c)
 	free(folder);
 }
 
+/* Only pictures need it: a note, and slope is usable without. */
+static void check_gnuplot(struct slope_checkup *c)
+{
+	char *path = slope_program_find(SLOPE_GNUPLOT_PROGRAM), line[128];
+	char *argv[] = { path, "--version", NULL };
+
+	c->name = "gnuplot";
+	if (!path)
+		conclude(c, SLOPE_HEALTH_LESS, slope_text("not on PATH; 'slope show -o FILE.png' and FILE.svg need it"),
+			 "install it; on Debian: apt install gnuplot-nox");
+	else if (first_line(argv, line, sizeof line) != 0)
+		conclude(c, SLOPE_HEALTH_LESS, slope_text("%s does not run: %s", path, line),
+			 "install it again; on Debian: apt install --reinstall gnuplot-nox");
+	else
+		conclude(c, SLOPE_HEALTH_GOOD, slope_text("%s, %s", line, path), NULL);
+	free(path);
+}
+
 /* The path of `name` in a new folder for one run; NULL, with `folder` empty, when there is no room. */
 static char *scratch_file(char *folder, size_t folder_bytes, const char *name)
 {
@@ -231,6 +251,7 @@ size_t slope_machine_check(struct slope_checkup checkup[SLOPE_CHECKUPS_MAX])
 	check_disk(&checkup[n++]);
 	check_debug_symbols(&checkup[n++]);
 	check_cache(&checkup[n++]);
+	check_gnuplot(&checkup[n++]);
 	check_run(&checkup[n++]);
 	slope_launcher_fini(&launcher);
 	return n;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/words.h"
 #include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/program.h"

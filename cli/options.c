@@ -7,44 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/words.h"
 #include "cli/list.h"
 #include "cli/messages.h"
 
 #define WORD_MAX 32u
 #define HELP_COLUMN 26
-
-static unsigned least(unsigned a, unsigned b)
-{
-	return a < b ? a : b;
-}
-
-unsigned slope_word_distance(const char *a, const char *b)
-{
-	unsigned row[WORD_MAX + 1];
-	size_t la = strlen(a), lb = strlen(b);
-
-	if (la > WORD_MAX || lb > WORD_MAX)
-		return WORD_MAX;
-	for (size_t j = 0; j <= lb; j++)
-		row[j] = (unsigned)j;
-	for (size_t i = 1; i <= la; i++) {
-		unsigned diagonal = row[0];
-
-		row[0] = (unsigned)i;
-		for (size_t j = 1; j <= lb; j++) {
-			unsigned above = row[j], change = diagonal + (a[i - 1] != b[j - 1]);
-
-			row[j] = least(change, least(above, row[j - 1]) + 1);
-			diagonal = above;
-		}
-	}
-	return row[lb];
-}
-
-bool slope_word_near(const char *typed, unsigned distance)
-{
-	return distance <= 1 + strlen(typed) / 4;
-}
 
 static const struct slope_option *find_long(const struct slope_usage *usage, const char *name, size_t length)
 {

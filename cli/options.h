@@ -52,10 +52,4 @@ enum slope_parsed {
  */
 enum slope_parsed slope_options_parse(const struct slope_usage *usage, int *argc, char **argv);
 
-/* How many letters must change to make one word of the other; capped at a number too large to suggest. */
-unsigned slope_word_distance(const char *a, const char *b);
-
-/* Are two words this far apart likely the same word, mistyped? */
-bool slope_word_near(const char *typed, unsigned distance);
-
 #endif

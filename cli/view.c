@@ -102,7 +102,7 @@ static void list_matches(const struct slope_profile *p, const struct slope_looku
 		slope_table_add(&t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(l->match[i].cost, cost));
 		slope_table_add(&t, SLOPE_STYLE_PLAIN, "%s", handle ? handle : "?");
 		slope_table_add(&t, SLOPE_STYLE_PLAIN, "%s",
-				slope_report_module(p, &p->function[l->match[i].function]));
+				slope_profile_module_of(p, &p->function[l->match[i].function]));
 		free(handle);
 	}
 	slope_table_print(&t, isatty(STDERR_FILENO) ? LIST_COLUMNS : 0, false, stderr);

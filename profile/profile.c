@@ -220,3 +220,13 @@ void slope_profile_free(struct slope_profile *p)
 	free_texts(p->problem, p->problem_count);
 	free(p);
 }
+
+const char *slope_profile_module_of(const struct slope_profile *p, const struct slope_profile_function *f)
+{
+	const char *path = f->module < p->module_count ? p->module[f->module].path : NULL;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	if (f->module == SLOPE_MODULE_NONE || !path)
+		return "";
+	return slash && slash[1] ? slash + 1 : path;
+}

@@ -142,6 +142,15 @@ struct slope_profile *slope_profile_merge(struct slope_profile *const *profiles,
 
 void slope_profile_free(struct slope_profile *p);
 
+/* The last component of the path of the function's module; "" for code in no file. */
+const char *slope_profile_module_of(const struct slope_profile *p, const struct slope_profile_function *f);
+
+/* The name to show; "" for a function without one, which no file yields. */
+static inline const char *slope_profile_name(const struct slope_profile_function *f)
+{
+	return f->name ? f->name : "";
+}
+
 /* Position of a unit by name, or -1. */
 int slope_profile_unit(const struct slope_profile *p, const char *name);
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/decode.h"
 #include "profile/build.h"
 #include "profile/host.h"
 #include "profile/unpack.h"
@@ -61,6 +60,16 @@ static bool find(const struct slope_map *map, uint32_t number, uint32_t *positio
 static bool find_place(const struct slope_map *map, uint32_t number, uint32_t *position)
 {
 	return find(map, number, position) || number == 0;
+}
+
+bool slope_unpack_find_function(const struct slope_unpack *u, uint32_t number, uint32_t *position)
+{
+	return find_place(&u->function, number, position);
+}
+
+bool slope_unpack_find_thread(const struct slope_unpack *u, uint32_t number, uint32_t *position)
+{
+	return find(&u->thread, number, position);
 }
 
 static void keep_text(struct slope_unpack *u, char **to, struct slope_text text)
@@ -236,7 +245,7 @@ static enum slope_decode take_symbol(struct slope_unpack *u, struct slope_cursor
 	uint64_t *file = entry.file ? slope_map_get(&u->file, entry.file) : NULL;
 	uint32_t function;
 
-	if (!find_place(&u->function, entry.function, &function)) {
+	if (!slope_unpack_find_function(u, entry.function, &function)) {
 		u->flaw[SLOPE_SECTION_SYMBOLS][SLOPE_FLAW_MISSING]++;
 		return status;
 	}
@@ -283,7 +292,7 @@ static enum slope_decode take_record(struct slope_unpack *u, struct slope_cursor
 		return status;
 	uint32_t function, thread;
 
-	if (!find_place(&u->function, entry.function, &function) || !find(&u->thread, entry.thread, &thread)) {
+	if (!slope_unpack_find_function(u, entry.function, &function) || !slope_unpack_find_thread(u, entry.thread, &thread)) {
 		u->flaw[SLOPE_SECTION_RECORDS][SLOPE_FLAW_MISSING]++;
 		return status;
 	}
@@ -316,8 +325,8 @@ static enum slope_decode take_edge(struct slope_unpack *u, struct slope_cursor *
 		return status;
 	uint32_t caller, callee, thread;
 
-	if (!find_place(&u->function, entry.caller, &caller) || !find_place(&u->function, entry.callee, &callee) ||
-	    !find(&u->thread, entry.thread, &thread)) {
+	if (!slope_unpack_find_function(u, entry.caller, &caller) || !slope_unpack_find_function(u, entry.callee, &callee) ||
+	    !slope_unpack_find_thread(u, entry.thread, &thread)) {
 		u->flaw[SLOPE_SECTION_EDGES][SLOPE_FLAW_MISSING]++;
 		return status;
 	}
@@ -378,129 +387,6 @@ static enum slope_decode take_end(struct slope_unpack *u, struct slope_cursor *c
 	return status;
 }
 
-/* Where the rows of a table go; NULL: they are read and left out. */
-static struct slope_profile_points *table_for(struct slope_unpack *u, const struct slope_points_entry *entry)
-{
-	struct slope_profile_row *row = NULL;
-	uint32_t function, thread;
-
-	if (entry->metric >= SLOPE_METRICS) {
-		u->flaw[SLOPE_SECTION_POINTS][SLOPE_FLAW_RANGE]++;
-		return NULL;
-	}
-	if (find_place(&u->function, entry->function, &function) && find(&u->thread, entry->thread, &thread))
-		row = slope_build_find_row(u->profile, function, thread);
-	if (!row) {
-		u->flaw[SLOPE_SECTION_POINTS][SLOPE_FLAW_MISSING]++;
-		return NULL;
-	}
-	struct slope_profile_points *points = &row->points[entry->metric];
-
-	if (points->count && points->bits != entry->bits) {
-		u->flaw[SLOPE_SECTION_POINTS][SLOPE_FLAW_TWICE]++;
-		return NULL;
-	}
-	points->bits = entry->bits;
-	u->profile->metrics |= 1u << entry->metric;
-	return points;
-}
-
-static void add_point(struct slope_unpack *u, struct slope_profile_points *points, const struct slope_point *row)
-{
-	uint32_t stride = slope_point_bytes(u->profile->units);
-	void *array = points->rows;
-
-	if (!row->calls || slope_points_edge(row->n, points->bits) != row->n) {
-		u->flaw[SLOPE_SECTION_POINTS][SLOPE_FLAW_RANGE]++;
-		return;
-	}
-	if (!slope_build_room(&array, points->count, stride)) {
-		u->no_memory = true;
-		return;
-	}
-	points->rows = array;
-	memcpy(points->rows + points->count++ * stride, row, stride);
-}
-
-static enum slope_decode take_points(struct slope_unpack *u, struct slope_cursor *c)
-{
-	_Alignas(struct slope_point) unsigned char room[sizeof(struct slope_point) +
-							SLOPE_UNITS_MAX * sizeof(struct slope_stat)];
-	struct slope_point *row = (struct slope_point *)room;
-	struct slope_points_entry entry;
-	enum slope_decode status = slope_decode_points(c, &entry);
-
-	if (status != SLOPE_DECODE_OK)
-		return status;
-	slope_unpack_sort_rows(u);
-	struct slope_profile_points *points = table_for(u, &entry);
-
-	while ((status = slope_decode_point_row(c, row)) == SLOPE_DECODE_OK && !u->no_memory) {
-		u->records[SLOPE_SECTION_POINTS]++;
-		if (points)
-			add_point(u, points, row);
-	}
-	return status == SLOPE_DECODE_END ? SLOPE_DECODE_OK : status;
-}
-
-/* Where the rows of an edge's table go; NULL: they are read and left out. */
-static struct slope_profile_sizes *sizes_for(struct slope_unpack *u, const struct slope_sizes_entry *entry)
-{
-	struct slope_profile_edge *edge = NULL;
-	uint32_t caller, callee, thread;
-
-	if (find_place(&u->function, entry->caller, &caller) && find_place(&u->function, entry->callee, &callee) &&
-	    find(&u->thread, entry->thread, &thread))
-		edge = slope_build_find_edge(u->profile, caller, callee, thread);
-	if (!edge)
-		u->flaw[SLOPE_SECTION_SIZES][SLOPE_FLAW_MISSING]++;
-	else if (edge->sizes.count && edge->sizes.bits != entry->bits)
-		u->flaw[SLOPE_SECTION_SIZES][SLOPE_FLAW_TWICE]++;
-	else {
-		edge->sizes.bits = entry->bits;
-		return &edge->sizes;
-	}
-	return NULL;
-}
-
-static void add_size(struct slope_unpack *u, struct slope_profile_sizes *sizes, const struct slope_size_entry *entry)
-{
-	void *array = sizes->row;
-
-	if (entry->calls < entry->activations || slope_points_edge(entry->n, sizes->bits) != entry->n) {
-		u->flaw[SLOPE_SECTION_SIZES][SLOPE_FLAW_RANGE]++;
-		return;
-	}
-	if (!slope_build_room(&array, sizes->count, sizeof *sizes->row)) {
-		u->no_memory = true;
-		return;
-	}
-	sizes->row = array;
-	struct slope_profile_size *row = &sizes->row[sizes->count++];
-
-	*row = (struct slope_profile_size){ .n = entry->n, .activations = entry->activations, .calls = entry->calls };
-	memcpy(row->cost, entry->cost, sizeof row->cost);
-}
-
-static enum slope_decode take_sizes(struct slope_unpack *u, struct slope_cursor *c)
-{
-	struct slope_sizes_entry entry;
-	struct slope_size_entry row;
-	enum slope_decode status = slope_decode_sizes(c, &entry);
-
-	if (status != SLOPE_DECODE_OK)
-		return status;
-	slope_unpack_sort_edges(u);
-	struct slope_profile_sizes *sizes = sizes_for(u, &entry);
-
-	while ((status = slope_decode_size_row(c, &row)) == SLOPE_DECODE_OK && !u->no_memory) {
-		u->records[SLOPE_SECTION_SIZES]++;
-		if (sizes)
-			add_size(u, sizes, &row);
-	}
-	return status == SLOPE_DECODE_END ? SLOPE_DECODE_OK : status;
-}
-
 /* The first chunk with costs says how many units there are; the facts give them names. */
 static void know_units(struct slope_unpack *u, uint32_t units)
 {
@@ -515,8 +401,8 @@ void slope_unpack_chunk(struct slope_unpack *u, enum slope_section section, cons
 		[SLOPE_SECTION_META] = take_meta, [SLOPE_SECTION_MODULES] = take_module,
 		[SLOPE_SECTION_FUNCTIONS] = take_function, [SLOPE_SECTION_FILES] = take_file,
 		[SLOPE_SECTION_SYMBOLS] = take_symbol, [SLOPE_SECTION_THREADS] = take_thread,
-		[SLOPE_SECTION_RECORDS] = take_record, [SLOPE_SECTION_POINTS] = take_points,
-		[SLOPE_SECTION_EDGES] = take_edge, [SLOPE_SECTION_SIZES] = take_sizes,
+		[SLOPE_SECTION_RECORDS] = take_record, [SLOPE_SECTION_POINTS] = slope_unpack_points,
+		[SLOPE_SECTION_EDGES] = take_edge, [SLOPE_SECTION_SIZES] = slope_unpack_sizes,
 		[SLOPE_SECTION_LOST] = take_lost, [SLOPE_SECTION_END] = take_end,
 	};
 	struct slope_cursor c;

@@ -11,6 +11,7 @@
 #define SLOPE_PROFILE_UNPACK_H
 
 #include "core/map.h"
+#include "format/decode.h"
 #include "format/sections.h"
 #include "profile/profile.h"
 
@@ -51,6 +52,14 @@ bool slope_unpack_init(struct slope_unpack *u);
  * next, in the order of enum slope_section.
  */
 void slope_unpack_chunk(struct slope_unpack *u, enum slope_section section, const void *payload, size_t bytes);
+
+/* Where a number of the file is now. False: nowhere. Function 0 is known even when its record is missing. */
+bool slope_unpack_find_function(const struct slope_unpack *u, uint32_t number, uint32_t *position);
+bool slope_unpack_find_thread(const struct slope_unpack *u, uint32_t number, uint32_t *position);
+
+/* One record of a chunk that holds a table: its rows go to the function's row, or to the edge, and are counted. */
+enum slope_decode slope_unpack_points(struct slope_unpack *u, struct slope_cursor *c);
+enum slope_decode slope_unpack_sizes(struct slope_unpack *u, struct slope_cursor *c);
 
 /* Brings the rows into their order, once; of two for one function in one thread the later goes away. */
 void slope_unpack_sort_rows(struct slope_unpack *u);

@@ -27,10 +27,7 @@ static void put_check(struct slope_json *j, const struct slope_profile *p, const
 		slope_json_null(j, "function");
 	} else {
 		slope_json_object(j, "function", true);
-		slope_json_string(j, "name", f->name);
-		slope_json_string(j, "module", slope_report_module(p, f));
-		slope_json_string(j, "file", slope_report_file(p, f));
-		slope_json_uint(j, "line", f->line);
+		slope_facts_function(j, p, f);
 		slope_json_end(j);
 		slope_growth_json(j, "growth", &check->growth);
 	}

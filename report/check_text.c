@@ -6,10 +6,11 @@
  */
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "analysis/match.h"
 #include "report/clip.h"
 #include "report/diff.h"
+#include "report/parts.h"
 
 #define WORD_COLUMNS 12          /* INCONCLUSIVE */
 #define UNCLEAR_MOST 5           /* of one rule, for one reason, that are listed one by one */
@@ -50,7 +51,7 @@ static bool put_check(const struct slope_check_view *v, const struct slope_check
 	if (!put_rule(v, check, out))
 		return false;
 	if (!missing && !alone) {    /* the rule does not say which function it is */
-		if (!slope_diff_put_function(v->profile, check->function, SLOPE_STYLE_PLAIN, v->color, out))
+		if (!slope_parts_function(v->profile, check->function, SLOPE_STYLE_PLAIN, v->color, out))
 			return false;
 		fputc(' ', out);
 	}
@@ -79,7 +80,7 @@ static bool put_many(const struct slope_check_view *v, const struct slope_check 
 		fputs(", may be within or above", out);
 	if (unclear) {
 		fputs("; one is ", out);
-		if (!slope_diff_put_function(v->profile, first->function, SLOPE_STYLE_PLAIN, v->color, out))
+		if (!slope_parts_function(v->profile, first->function, SLOPE_STYLE_PLAIN, v->color, out))
 			return false;
 	}
 	fputc('\n', out);
@@ -90,7 +91,7 @@ static bool put_many(const struct slope_check_view *v, const struct slope_check 
 static bool put_alike(const struct slope_check_view *v, const struct slope_check *check, size_t count,
 		      enum slope_outcome outcome, unsigned reason, size_t most, FILE *out)
 {
-	bool alone = count == 1 && check->rule && !strpbrk(check->rule->function, "*?["), good = true;
+	bool alone = count == 1 && check->rule && !slope_match_is_glob(check->rule->function), good = true;
 	const struct slope_check *first = NULL;
 	size_t alike = 0;
 

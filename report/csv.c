@@ -36,7 +36,7 @@ static void put_line(const struct slope_profile *p, const struct slope_profile_r
 
 	put_field(f->name, out);
 	fputc(',', out);
-	put_field(slope_report_module(p, f), out);
+	put_field(slope_profile_module_of(p, f), out);
 	fputc(',', out);
 	put_field(slope_report_file(p, f), out);
 	fprintf(out, ",%s,,%s,", slope_names_thread(&p->thread[row->thread], process, thread),

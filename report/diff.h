@@ -13,10 +13,6 @@
 #include "analysis/rules.h"
 #include "report/table.h"
 
-/* A function's name and, in brackets, its place: file and line, or module. Made harmless for a terminal. */
-bool slope_diff_put_function(const struct slope_profile *p, uint32_t function, enum slope_table_style style, bool color,
-			     FILE *out);
-
 struct slope_diff_view {
 	const struct slope_profile *old, *now;
 	const char *old_path, *now_path;

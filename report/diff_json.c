@@ -118,9 +118,7 @@ static bool put_function(struct slope_json *j, const struct slope_diff_view *v, 
 	const struct slope_profile_function *f = &p->function[there ? d->now.function : d->old.function];
 
 	slope_json_object(j, NULL, false);
-	slope_json_string(j, "name", f->name);
-	slope_json_string(j, "module", slope_report_module(p, f));
-	slope_json_string(j, "file", slope_report_file(p, f));
+	slope_facts_function(j, p, f);
 	slope_json_object(j, "change", true);
 	slope_json_string(j, "growth", way(d->growth));
 	slope_json_string(j, "cost", way(d->cost));

@@ -13,8 +13,7 @@
 #include "analysis/pairing.h"
 #include "report/clip.h"
 #include "report/diff.h"
-#include "report/functions.h"
-#include "report/table.h"
+#include "report/parts.h"
 
 #define ROWS 8                   /* sizes of a short table */
 #define IMPACT_TOLD 0.01
@@ -57,35 +56,7 @@ static const char *times(double ratio, char text[16])
 	return text;
 }
 
-static const char *number(double value, char text[8])
-{
-	return slope_table_number(value < 1.8e19 ? (uint64_t)(value + 0.5) : UINT64_MAX, text);
-}
-
 /* ---- a function ---- */
-
-bool slope_diff_put_function(const struct slope_profile *p, uint32_t function, enum slope_table_style style, bool color,
-			     FILE *out)
-{
-	const struct slope_profile_function *f = &p->function[function];
-	const char *file = slope_report_file(p, f), *module = slope_report_module(p, f);
-	const char *shown = file ? file : module;
-
-	if (file && file == f->file && strrchr(file, '/'))
-		shown = strrchr(file, '/') + 1;   /* not below the folder where the program ran */
-	char *name = slope_clip_middle(f->name ? f->name : "", SIZE_MAX), *place = slope_clip_middle(shown, SIZE_MAX);
-	bool good = name && place;
-
-	if (good)
-		fprintf(out, "%s%s%s", slope_style_on(style, color), name, slope_style_off(style, color));
-	if (good && file)
-		fprintf(out, " (%s:%" PRIu32 ")", place, f->line);
-	else if (good && place[0])
-		fprintf(out, " (%s)", place);
-	free(name);
-	free(place);
-	return good;
-}
 
 static bool put_name(const struct slope_diff_view *v, const struct slope_difference *d, enum slope_table_style style,
 		     FILE *out)
@@ -93,7 +64,7 @@ static bool put_name(const struct slope_diff_view *v, const struct slope_differe
 	bool there = d->now.function != SLOPE_PAIRING_NONE;
 
 	fputs("  ", out);
-	if (!slope_diff_put_function(there ? v->now : v->old, there ? d->now.function : d->old.function, style,
+	if (!slope_parts_function(there ? v->now : v->old, there ? d->now.function : d->old.function, style,
 				     v->color, out))
 		return false;
 	fputs(": ", out);
@@ -141,24 +112,25 @@ static void put_workload(const struct slope_difference *d, const struct slope_co
 {
 	const struct slope_growth *a = &d->old.growth, *b = &d->now.growth;
 	bool sizes = d->ratio.distance >= o->least_workload;
-	char before[8], after[8];
+	char before[SLOPE_TABLE_REAL], after[SLOPE_TABLE_REAL];
 
 	if (d->old.calls != d->now.calls)
 		fprintf(out, "calls %s -> %s%s", slope_table_number(d->old.calls, before),
 			slope_table_number(d->now.calls, after), sizes ? ", " : "");
 	if (!sizes)
 		return;
-	fprintf(out, "n %s", number(a->n_min, before));
-	fprintf(out, "..%s -> ", number(a->n_max, before));
-	fprintf(out, "%s..%s, %.0f%% of the calls have other sizes", number(b->n_min, before), number(b->n_max, after),
+	fprintf(out, "n %s", slope_table_real(a->n_min, before));
+	fprintf(out, "..%s -> ", slope_table_real(a->n_max, before));
+	fprintf(out, "%s..%s, %.0f%% of the calls have other sizes", slope_table_real(b->n_min, before), slope_table_real(b->n_max, after),
 		d->ratio.distance * 100);
 }
 
 static void put_whole(const struct slope_side *s, FILE *out)
 {
-	char calls[8], growth[SLOPE_GROWTH_TEXT];
+	char calls[8], part[16], growth[SLOPE_GROWTH_TEXT];
 
-	fprintf(out, "%.1f%% of the cost, %s calls", s->share * 100, slope_table_number(s->calls, calls));
+	fprintf(out, "%s of the cost, %s calls", slope_parts_percent(s->share, part, sizeof(part)),
+		slope_table_number(s->calls, calls));
 	if (s->growth.verdict != SLOPE_VERDICT_INCONCLUSIVE)
 		fprintf(out, ", growth %s", slope_growth_text(&s->growth, growth));
 }
@@ -215,11 +187,11 @@ static void add_point(struct mean *m, const struct slope_curve_point *point, enu
 
 static void add_side(struct slope_table *t, const struct mean *m)
 {
-	char calls[8], cost[8];
+	char calls[SLOPE_TABLE_REAL], cost[SLOPE_TABLE_REAL];
 
 	if (m->weight > 0) {
-		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", number(m->calls, calls));
-		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", number(m->cost / m->weight, cost));
+		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_table_real(m->calls, calls));
+		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_table_real(m->cost / m->weight, cost));
 	} else {
 		slope_table_add(t, SLOPE_STYLE_PLAIN, "-");
 		slope_table_add(t, SLOPE_STYLE_PLAIN, "-");

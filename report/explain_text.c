@@ -38,17 +38,10 @@ bool slope_explain_grows(const struct slope_growth *g, double rise)
 	return g->verdict == SLOPE_VERDICT_INCONCLUSIVE ? fabs(rise) >= 0.05 : g->verdict != SLOPE_VERDICT_CONSTANT;
 }
 
-static const char *name_of(const struct slope_profile *p, uint32_t function)
-{
-	const char *name = p->function[function].name;
-
-	return name ? name : "";
-}
-
 /* A name in a sentence: short, and harmless. */
 static bool put_name(const struct slope_profile *p, uint32_t function, FILE *out)
 {
-	char *name = slope_clip_name(name_of(p, function), NAME_COLUMNS);
+	char *name = slope_clip_name(slope_profile_name(&p->function[function]), NAME_COLUMNS);
 
 	if (!name)
 		return false;
@@ -57,24 +50,13 @@ static bool put_name(const struct slope_profile *p, uint32_t function, FILE *out
 	return true;
 }
 
-static const char *number(double x, char text[8])
-{
-	if (isnan(x))
-		return "-";
-	if (x < 100 && x != floor(x))
-		snprintf(text, 8, x < 10 ? "%.2f" : "%.1f", x);
-	else
-		slope_table_number(x < 1.8e19 ? (uint64_t)(x + 0.5) : UINT64_MAX, text);
-	return text;
-}
-
 /* ---- one level ---- */
 
 static bool put_growth(const struct slope_level *level, const struct slope_profile *p, const struct slope_report_options *o,
 		       FILE *out)
 {
 	const struct slope_growth *g = &level->growth;
-	char text[SLOPE_GROWTH_TEXT], least[8], most[8];
+	char text[SLOPE_GROWTH_TEXT], range[SLOPE_INTERVAL_TEXT], least[SLOPE_TABLE_REAL], most[SLOPE_TABLE_REAL];
 
 	fputs(slope_style_on(SLOPE_STYLE_BOLD, o->color), out);
 	bool ok = put_name(p, level->function, out);
@@ -84,12 +66,12 @@ static bool put_growth(const struct slope_level *level, const struct slope_profi
 		fprintf(out, ": %s", slope_reason_text(g->reason));
 	else
 		fprintf(out, " grows like %s", slope_growth_text(g, text));
-	if (g->verdict != SLOPE_VERDICT_INCONCLUSIVE && isfinite(g->high))
-		fprintf(out, " (exponent %.2f to %.2f)", fmax(g->low, 0), g->high);
+	if (g->verdict != SLOPE_VERDICT_INCONCLUSIVE && *slope_growth_interval(g, range))
+		fprintf(out, " (exponent %s)", range);
 	if (g->sizes)
-		fprintf(out, "; %zu size%s, n = %s", g->sizes, g->sizes == 1 ? "" : "s", number(g->n_min, least));
+		fprintf(out, "; %zu size%s, n = %s", g->sizes, g->sizes == 1 ? "" : "s", slope_table_real(g->n_min, least));
 	if (g->sizes > 1)
-		fprintf(out, " to %s", number(g->n_max, most));
+		fprintf(out, " to %s", slope_table_real(g->n_max, most));
 	fputs(".\n", out);
 	return ok;
 }
@@ -97,16 +79,16 @@ static bool put_growth(const struct slope_level *level, const struct slope_profi
 static void add_part(struct slope_table *t, const struct slope_part *part, const struct slope_profile *p, bool first)
 {
 	enum slope_table_style style = first ? SLOPE_STYLE_HOT : SLOPE_STYLE_PLAIN;
-	char text[SLOPE_RISE_TEXT], short_text[8], percent[16];
+	char text[SLOPE_RISE_TEXT], short_text[SLOPE_TABLE_REAL], percent[16];
 	bool own = part->callee == SLOPE_FN_NONE;
 
 	slope_table_add(t, style, "%s", slope_parts_percent(part->share, percent, sizeof(percent)));
 	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_explain_rise(&part->cost, part->cost_rise, text));
-	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", own ? "-" : number(part->calls_top, short_text));
+	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", own ? "-" : slope_table_real(part->calls_top, short_text));
 	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", own ? "-" : slope_explain_rise(&part->calls, part->calls_rise, text));
-	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", own ? "-" : number(part->each_top, short_text));
+	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", own ? "-" : slope_table_real(part->each_top, short_text));
 	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", own ? "-" : slope_explain_rise(&part->each, part->each_rise, text));
-	slope_table_add(t, style, "%s", own ? "(its own code)" : name_of(p, part->callee));
+	slope_table_add(t, style, "%s", own ? "(its own code)" : slope_profile_name(&p->function[part->callee]));
 }
 
 static bool put_parts(const struct slope_level *level, const struct slope_profile *p, const struct slope_report_options *o,
@@ -137,12 +119,12 @@ static bool put_parts(const struct slope_level *level, const struct slope_profil
 
 static void put_recursion(const struct slope_level *level, FILE *out)
 {
-	char text[8];
+	char text[SLOPE_TABLE_REAL];
 
 	if (!level->recursive)
 		return;
 	fprintf(out, "It calls itself, %s times an activation on average; the parts are those of one activation without these calls",
-		number(level->own_calls, text));
+		slope_table_real(level->own_calls, text));
 	if (!isnan(level->body_rise))
 		fprintf(out, ",\nwhich take %s%.1f", fabs(level->body_rise) < 0.05 ? "about the same at any n: n^" : "about n^",
 			level->body_rise);
@@ -152,18 +134,18 @@ static void put_recursion(const struct slope_level *level, FILE *out)
 /* "n times", "once", "2.50 times": a number where there is no growth to speak of. */
 static void put_calls(const struct slope_part *part, FILE *out)
 {
-	char text[SLOPE_RISE_TEXT], short_text[8];
+	char text[SLOPE_RISE_TEXT], short_text[SLOPE_TABLE_REAL];
 
 	if (slope_explain_grows(&part->calls, part->calls_rise))
 		fprintf(out, " is called %s times", slope_explain_rise(&part->calls, part->calls_rise, text));
 	else if (part->calls_top == 1)
 		fputs(" is called once", out);
 	else
-		fprintf(out, " is called %s times", number(part->calls_top, short_text));
+		fprintf(out, " is called %s times", slope_table_real(part->calls_top, short_text));
 	if (slope_explain_grows(&part->each, part->each_rise))
 		fprintf(out, " at %s each", slope_explain_rise(&part->each, part->each_rise, text));
 	else
-		fprintf(out, " at %s each", number(part->each_top, short_text));
+		fprintf(out, " at %s each", slope_table_real(part->each_top, short_text));
 }
 
 /* "strlen is called n times at n each: 97 % of the growth." */
@@ -206,24 +188,11 @@ static bool put_level(const struct slope_level *level, const struct slope_profil
 
 /* ---- the end ---- */
 
-static bool put_place(const struct slope_profile *p, uint32_t function, FILE *out)
-{
-	const struct slope_profile_function *f = &p->function[function];
-	char *file = slope_clip_middle(slope_report_file(p, f) ? slope_report_file(p, f) : "", SIZE_MAX);
-
-	if (!file)
-		return false;
-	if (file[0] && f->line)
-		fprintf(out, " (%s:%" PRIu32 ")", file, f->line);
-	free(file);
-	return true;
-}
-
 /* X calls Y ... */
 static bool put_pair(const struct slope_explanation *e, const struct slope_profile *p, const char *verb, const char *end,
 		     FILE *out)
 {
-	bool ok = put_name(p, e->culprit, out) && put_place(p, e->culprit, out);
+	bool ok = slope_parts_function(p, e->culprit, SLOPE_STYLE_PLAIN, false, out);
 
 	fprintf(out, " %s ", verb);
 	ok = ok && put_name(p, e->callee, out);
@@ -244,7 +213,7 @@ static bool put_culprit(const struct slope_explanation *e, const struct slope_pr
 		return put_pair(e, p, "gives", " ever more to do, which is as far as it can be followed.", out);
 	case SLOPE_BLAME_SELF:
 	case SLOPE_BLAME_DEEP: {
-		bool ok = put_name(p, e->culprit, out) && put_place(p, e->culprit, out);
+		bool ok = slope_parts_function(p, e->culprit, SLOPE_STYLE_PLAIN, false, out);
 
 		fputs(e->blame == SLOPE_BLAME_SELF ? ", in its own code.\n" : ": it calls itself, and every time does as much again.\n",
 		      out);

@@ -46,7 +46,7 @@ static bool find_twins(struct extrap *e)
 	if (!named)
 		return false;
 	for (size_t i = 0; i < count; i++)
-		named[i] = (struct named){ e->p->function[i].name ? e->p->function[i].name : "", i };
+		named[i] = (struct named){ slope_profile_name(&e->p->function[i]), i };
 	qsort(named, count, sizeof(*named), by_name);
 	for (size_t i = 1; i < count; i++)
 		if (!by_name(&named[i - 1], &named[i]))
@@ -59,7 +59,7 @@ static bool find_twins(struct extrap *e)
 static char *callpath_of(const struct extrap *e, uint32_t function)
 {
 	const struct slope_profile_function *f = &e->p->function[function];
-	const char *name = f->name && f->name[0] ? f->name : "???", *module = slope_report_module(e->p, f);
+	const char *name = f->name && f->name[0] ? f->name : "???", *module = slope_profile_module_of(e->p, f);
 	size_t bytes = 2 * strlen(name) + strlen(module) + 32;
 	char *path = malloc(bytes), *to = path;
 

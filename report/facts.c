@@ -113,8 +113,8 @@ void slope_facts_function(struct slope_json *j, const struct slope_profile *p, c
 {
 	const char *file = slope_report_file(p, f);
 
-	slope_json_string(j, "name", f->name ? f->name : "");
-	slope_json_string(j, "module", slope_report_module(p, f));
+	slope_json_string(j, "name", slope_profile_name(f));
+	slope_json_string(j, "module", slope_profile_module_of(p, f));
 	slope_json_string(j, "file", file);
 	if (file && f->line)
 		slope_json_uint(j, "line", f->line);

@@ -31,7 +31,7 @@ static void put_thread(const struct slope_profile_thread *t, bool process, FILE 
 static void put_function(const struct slope_profile *p, uint32_t function, uint64_t self, FILE *out)
 {
 	const struct slope_profile_function *f = &p->function[function];
-	const char *module = slope_report_module(p, f);
+	const char *module = slope_profile_module_of(p, f);
 
 	if (module[0])
 		put_frame(module, ';', out);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _GNU_SOURCE
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/match.h"
 #include "report/functions.h"
 
 struct slope_report_options slope_report_defaults(const struct slope_profile *p)
@@ -20,16 +19,6 @@ struct slope_export_options slope_export_defaults(const struct slope_profile *p)
 	return (struct slope_export_options){ .metric = slope_report_defaults(p).metric };
 }
 
-const char *slope_report_module(const struct slope_profile *p, const struct slope_profile_function *f)
-{
-	const char *path = f->module < p->module_count ? p->module[f->module].path : NULL;
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	if (f->module == SLOPE_MODULE_NONE || !path)
-		return "";
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 const char *slope_report_file(const struct slope_profile *p, const struct slope_profile_function *f)
 {
 	size_t bytes = p->directory ? strlen(p->directory) : 0;
@@ -39,6 +28,13 @@ const char *slope_report_file(const struct slope_profile *p, const struct slope_
 	if (f->file && bytes && !strncmp(f->file, p->directory, bytes) && f->file[bytes] == '/' && f->file[bytes + 1])
 		return f->file + bytes + 1;
 	return f->file;
+}
+
+const char *slope_report_short_file(const struct slope_profile *p, const struct slope_profile_function *f)
+{
+	const char *file = slope_report_file(p, f), *slash = file ? strrchr(file, '/') : NULL;
+
+	return slash && file == f->file ? slash + 1 : file;
 }
 
 bool slope_report_is_named(const struct slope_profile_function *f, const char *name)
@@ -70,13 +66,6 @@ size_t slope_report_coroutines(const struct slope_profile *p)
 	for (size_t i = 0; i < p->thread_count; i++)
 		count += slope_report_is_coroutine(p, i);
 	return count;
-}
-
-static bool passes(const char *name, const char *filter)
-{
-	if (!filter || !filter[0])
-		return true;
-	return strpbrk(filter, "*?[") ? !fnmatch(filter, name, 0) : strstr(name, filter) != NULL;
 }
 
 static int by_name(const void *a, const void *b)
@@ -138,7 +127,7 @@ bool slope_report_rows_init(struct slope_report_rows *r, const struct slope_prof
 		return false;
 	r->row = r->rank.row;
 	for (size_t i = 0; i < r->rank.count; i++) {
-		if (!passes(r->row[i].name, o->filter))
+		if (!slope_match_filter(o->filter, r->row[i].name))
 			continue;
 		r->thread += r->row[i].thread;
 		r->external += r->row[i].external;

@@ -24,11 +24,11 @@ static inline size_t slope_report_rows_shown(const struct slope_report_rows *r, 
 	return o->top && o->top < r->count ? o->top : r->count;
 }
 
-/* The last component of a module's path; "" for code in no file. */
-const char *slope_report_module(const struct slope_profile *p, const struct slope_profile_function *f);
-
 /* A function's file, without the directory where the program ran if it lies below. NULL: unknown. */
 const char *slope_report_file(const struct slope_profile *p, const struct slope_profile_function *f);
+
+/* The same, without any folder where it lies elsewhere. */
+const char *slope_report_short_file(const struct slope_profile *p, const struct slope_profile_function *f);
 
 /* By the name that is shown, or by the one in the symbol table. */
 bool slope_report_is_named(const struct slope_profile_function *f, const char *name);

@@ -13,6 +13,7 @@
 
 #include "report/clip.h"
 #include "report/functions.h"
+#include "report/parts.h"
 #include "report/table.h"
 
 #define POINTS_MOST 2000u        /* more are gathered: a picture has no more columns than that */
@@ -160,8 +161,8 @@ static bool put_quoted(const char *text, size_t columns, bool name, FILE *out)
 
 static bool put_titles(const struct slope_show *s, FILE *out)
 {
-	const char *file = slope_report_file(s->p, s->f), *slash = file ? strrchr(file, '/') : NULL;
-	char growth[SLOPE_SHOW_TEXT], line[400], cost[16], calls[16];
+	const char *file = slope_report_short_file(s->p, s->f);
+	char growth[SLOPE_SHOW_TEXT], line[400], cost[16], calls[16], part[16];
 	int n = snprintf(line, sizeof(line), "%s", slope_show_growth(&s->growth[SLOPE_COST_MEAN], growth));
 
 	fputs("set label 1 at screen 0.02, 0.965 left noenhanced font ',15' ", out);
@@ -170,10 +171,10 @@ static bool put_titles(const struct slope_show *s, FILE *out)
 	n += snprintf(line + n, sizeof(line) - (size_t)n, "; %s calls, %s %s", slope_table_number(s->calls, calls),
 		      slope_table_number(s->total, cost), unit_of(s));
 	if (s->program)
-		n += snprintf(line + n, sizeof(line) - (size_t)n, " (%.3g%% of the run)",
-			      100.0 * (double)s->total / (double)s->program);
+		n += snprintf(line + n, sizeof(line) - (size_t)n, " (%s of the run)",
+			      slope_parts_part(s->total, s->program, part, sizeof(part)));
 	if (file && s->f->line)
-		snprintf(line + n, sizeof(line) - (size_t)n, ", %.100s:%" PRIu32, slash ? slash + 1 : file, s->f->line);
+		snprintf(line + n, sizeof(line) - (size_t)n, ", %.100s:%" PRIu32, file, s->f->line);
 	fputs("\nset label 2 at screen 0.02, 0.925 left noenhanced textcolor rgb '#444444' ", out);
 	ok &= put_quoted(line, SIZE_MAX, false, out);
 	fputc('\n', out);

@@ -64,6 +64,9 @@ void slope_growth_json(struct slope_json *j, const char *key, const struct slope
 
 	slope_json_object(j, key, true);
 	slope_json_string(j, "verdict", slope_verdict_name(g->verdict));
+	slope_json_string(j, "text", slope_growth_text(g, text));
+	slope_json_uint(j, "sizes", g->sizes);
+	slope_json_uint(j, "bins", g->bins);
 	slope_json_string(j, "model", said ? slope_order_text(g->model.order, order) : NULL);
 	slope_json_real(j, "exponent", g->exponent);
 	slope_json_real(j, "low", g->low);

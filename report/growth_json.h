@@ -7,9 +7,10 @@
 #include "report/json.h"
 
 /*
- * An object: verdict, model, exponent, low, high, r2, reason; range (least,
- * most), error, top_slope, holdout, n (from, to), coefficients, below (the lower
- * of two regimes, or null), evidence, grade, outliers, advice.
+ * An object: verdict, text, sizes, bins, model, exponent, low, high, r2, reason;
+ * where something was fitted, range (least, most), error, top_slope, holdout, n
+ * (from, to), coefficients, below (the lower of two regimes, or null); evidence,
+ * grade, outlier_count, outliers, advice. An infinite exponent is null.
  */
 void slope_growth_json(struct slope_json *j, const char *key, const struct slope_growth *g);
 

@@ -80,14 +80,14 @@ static void put_why(const struct slope_check *check, const char *tag, FILE *out)
 static void put_case(const struct slope_check_view *v, const struct slope_check *check, FILE *out)
 {
 	const struct slope_profile_function *f = &v->profile->function[check->function];
-	const char *tag = element(v, check->outcome), *module = slope_report_module(v->profile, f);
+	const char *tag = element(v, check->outcome), *module = slope_profile_module_of(v->profile, f);
 	bool missing = check->outcome == SLOPE_OUTCOME_MISSING;
 
 	fprintf(out, "    <testcase");
 	put_attribute("classname", missing || !module[0] ? "slope" : module, out);
 	fprintf(out, " name=\"");
 	if (!missing) {
-		put_text(f->name ? f->name : "", out);
+		put_text(slope_profile_name(f), out);
 		fputs(": ", out);
 	}
 	put_text(check->rule ? check->rule->text : "no worse than the baseline", out);

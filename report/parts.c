@@ -22,6 +22,11 @@ const char *slope_parts_percent(double share, char *text, size_t bytes)
 	return text;
 }
 
+const char *slope_parts_part(uint64_t part, uint64_t whole, char *text, size_t bytes)
+{
+	return slope_parts_percent(slope_share_of(part, whole), text, bytes);
+}
+
 const char *slope_parts_unit(const char *unit)
 {
 	if (!strcmp(unit, "ir"))
@@ -65,20 +70,28 @@ static void put_word(FILE *to, const char *word)
 	fputc('\'', to);
 }
 
-bool slope_parts_program(const struct slope_profile *p, const struct slope_report_options *o, FILE *out)
+char *slope_parts_command(const struct slope_profile *p)
 {
 	char *line = NULL;
 	size_t bytes = 0;
 	FILE *to = open_memstream(&line, &bytes);
 
 	if (!to)
-		return false;
+		return NULL;
 	for (char **word = p->program; word && *word; word++) {
 		if (word != p->program)
 			fputc(' ', to);
 		put_word(to, *word);
 	}
-	fclose(to);
+	if (fclose(to) == 0)
+		return line;
+	free(line);
+	return NULL;
+}
+
+bool slope_parts_program(const struct slope_profile *p, const struct slope_report_options *o, FILE *out)
+{
+	char *line = slope_parts_command(p);
 	char *clipped = line ? slope_clip_middle(line, o->width > 20 ? o->width - 9 : SIZE_MAX) : NULL;
 	bool ok = clipped && slope_parts_line("program", clipped, o, out);
 
@@ -111,25 +124,66 @@ void slope_parts_run(const struct slope_profile *p, const struct slope_report_op
 	fprintf(out, "source %s\n", p->source ? p->source : "unknown");
 }
 
-bool slope_parts_losses(const struct slope_profile *p, const struct slope_report_options *o, FILE *out)
+/* A file that was cut off says so among its problems; a profile in memory may have none. */
+bool slope_parts_each_loss(const struct slope_profile *p, bool (*put)(void *to, const char *label, const char *text),
+			   void *to)
 {
 	bool ok = true;
+	char line[256];
 
-	for (size_t i = 0; i < p->lost_count; i++) {
+	for (size_t i = 0; ok && i < p->lost_count; i++) {
 		const struct slope_profile_lost *lost = &p->lost[i];
-		char line[256];
 
 		if (!lost->count)
 			continue;
 		snprintf(line, sizeof(line), "%" PRIu64 " %s", lost->count,
 			 lost->text && lost->text[0] ? lost->text : lost->name);
-		ok &= slope_parts_line("LOST", line, o, out);
+		ok = put(to, "LOST", line);
 	}
-	if (!p->complete)
-		ok &= slope_parts_line("PROBLEM", "the profile has no end mark: what was written last is missing", o, out);
-	for (size_t i = 0; i < p->problem_count; i++)
-		ok &= slope_parts_line("PROBLEM", p->problem[i], o, out);
+	if (ok && !p->complete && !p->problem_count)
+		ok = put(to, "PROBLEM", "the profile has no end mark: what was written last is missing");
+	for (size_t i = 0; ok && i < p->problem_count; i++)
+		ok = put(to, "PROBLEM", p->problem[i]);
 	return ok;
+}
+
+struct loss_lines {
+	const struct slope_report_options *o;
+	FILE *out;
+};
+
+static bool put_loss(void *to, const char *label, const char *text)
+{
+	const struct loss_lines *lines = to;
+
+	return slope_parts_line(label, text, lines->o, lines->out);
+}
+
+bool slope_parts_losses(const struct slope_profile *p, const struct slope_report_options *o, FILE *out)
+{
+	return slope_parts_each_loss(p, put_loss, &(struct loss_lines){ o, out });
+}
+
+/* ---- functions ---- */
+
+bool slope_parts_function(const struct slope_profile *p, uint32_t function, enum slope_table_style style, bool color,
+			  FILE *out)
+{
+	const struct slope_profile_function *f = &p->function[function];
+	const char *file = slope_report_short_file(p, f);
+	char *name = slope_clip_middle(slope_profile_name(f), SIZE_MAX);
+	char *place = slope_clip_middle(file ? file : slope_profile_module_of(p, f), SIZE_MAX);
+	bool good = name && place;
+
+	if (good)
+		fprintf(out, "%s%s%s", slope_style_on(style, color), name, slope_style_off(style, color));
+	if (good && file && f->line)
+		fprintf(out, " (%s:%" PRIu32 ")", place, f->line);
+	else if (good && place[0])
+		fprintf(out, " (%s)", place);
+	free(name);
+	free(place);
+	return good;
 }
 
 /* ---- cells ---- */
@@ -137,12 +191,12 @@ bool slope_parts_losses(const struct slope_profile *p, const struct slope_report
 void slope_parts_place(struct slope_table *t, const struct slope_profile *p, const struct slope_profile_function *f,
 		      unsigned width)
 {
-	const char *module = slope_report_module(p, f), *file = slope_report_file(p, f);
+	const char *module = slope_profile_module_of(p, f), *file = slope_report_short_file(p, f);
 	const char *first = p->program && p->program[0] ? p->program[0] : "", *slash = strrchr(first, '/');
 	const char *so = strstr(module, ".so");
 	bool own = !strcmp(module, slash ? slash + 1 : first);
 
-	if (file && (width < ROOM_FOR_FOLDERS || file == f->file) && strrchr(file, '/'))
+	if (file && width < ROOM_FOR_FOLDERS && strrchr(file, '/'))
 		file = strrchr(file, '/') + 1;
 	if (!own && module[0] && width < ROOM_FOR_LIBRARIES)
 		slope_table_add(t, SLOPE_STYLE_DIM, "[%.*s]", (int)(so ? so - module : (ptrdiff_t)strlen(module)), module);
@@ -158,5 +212,5 @@ void slope_parts_share(struct slope_table *t, enum slope_table_style style, uint
 {
 	char text[16];
 
-	slope_table_add(t, style, "%s", slope_parts_percent(slope_share_of(part, whole), text, sizeof(text)));
+	slope_table_add(t, style, "%s", slope_parts_part(part, whole, text, sizeof(text)));
 }

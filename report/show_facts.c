@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics.h"
+
 #define WIDE_SPREAD 1.5          /* worst over best cost of one size that is worth a word */
 
 /* ---- numbers ---- */
@@ -12,7 +14,6 @@
 static void add_up(struct slope_show *s, const struct slope_profile_row *row, size_t rows)
 {
 	uint32_t unit = s->o.unit;
-	uint64_t root = 0, self = 0;
 
 	for (size_t i = 0; i < rows; i++) {
 		s->calls += row[i].calls;
@@ -23,12 +24,7 @@ static void add_up(struct slope_show *s, const struct slope_profile_row *row, si
 		s->thread_input += row[i].thread_input;
 		s->external += row[i].external;
 	}
-	/* What all threads cost; the sum of self costs where the file has lost the threads' own rows. */
-	for (size_t i = 0; i < s->p->row_count; i++) {
-		self += s->p->row[i].self[unit];
-		root += s->p->row[i].function == SLOPE_FN_ROOT ? s->p->row[i].total[unit] : 0;
-	}
-	s->program = root > self ? root : self;
+	s->program = slope_program_cost(s->p, unit, NULL);
 }
 
 static void measure_scatter(struct slope_show *s)
@@ -248,15 +244,15 @@ double slope_show_reference(const struct slope_show *s, struct slope_order order
 
 char *slope_show_growth(const struct slope_growth *g, char text[SLOPE_SHOW_TEXT])
 {
-	char growth[SLOPE_GROWTH_TEXT], exponent[64] = "";
+	char growth[SLOPE_GROWTH_TEXT], exponent[64] = "", range[SLOPE_INTERVAL_TEXT];
 
 	if (g->verdict == SLOPE_VERDICT_INCONCLUSIVE) {
 		snprintf(text, SLOPE_SHOW_TEXT, "inconclusive: %s", slope_reason_text(g->reason));
 		return text;
 	}
 	if (isfinite(g->exponent))
-		snprintf(exponent, sizeof(exponent), ", exponent %.2f (%.2f..%.2f)", g->exponent + 0.0, g->low,
-			 g->high);
+		snprintf(exponent, sizeof(exponent), ", exponent %.2f (%s)", g->exponent + 0.0,
+			 slope_growth_interval(g, range));
 	snprintf(text, SLOPE_SHOW_TEXT, "%s%s, grade %c", slope_growth_text(g, growth), exponent, g->grade);
 	return text;
 }

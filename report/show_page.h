@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The parts of the page that report/show_text.c puts together, and what they
- * share. All of them are false when memory runs out.
+ * The parts of the page that report/show_text.c puts together. All of them are false when memory runs out.
  */
 #ifndef SLOPE_REPORT_SHOW_PAGE_H
 #define SLOPE_REPORT_SHOW_PAGE_H
@@ -9,16 +8,8 @@
 #include "report/show.h"
 #include "report/table.h"
 
-#define SLOPE_PAGE_NUMBER 16u
-
 /* Columns of the page: the terminal's, between 72 and 120; 80 without one. */
 unsigned slope_page_width(const struct slope_show *s);
-
-/* "12.3k"; small ones with a digit or two behind the point. Returns `text`. */
-const char *slope_page_number(double value, char text[SLOPE_PAGE_NUMBER]);
-
-/* "87.3%". Returns `text`. */
-const char *slope_page_share(uint64_t part, uint64_t whole, char text[SLOPE_PAGE_NUMBER]);
 
 /* Cost over n, calls over n. Nothing for a function with fewer than two sizes. */
 bool slope_page_plots(const struct slope_show *s, FILE *out);

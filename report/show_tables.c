@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables of `slope show`, and its source lines; and how numbers look on the page. */
+/* The tables of `slope show`, and its source lines. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/clip.h"
+#include "report/parts.h"
 #include "report/show_page.h"
 
 #define WIDTH_PLAIN 80u
@@ -21,22 +22,6 @@ unsigned slope_page_width(const struct slope_show *s)
 	return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : width;
 }
 
-const char *slope_page_number(double value, char text[SLOPE_PAGE_NUMBER])
-{
-	if (value >= 100 && value < 1e18)
-		return slope_table_number((uint64_t)llround(value), text);
-	return slope_axis_label(value, text);
-}
-
-const char *slope_page_share(uint64_t part, uint64_t whole, char text[SLOPE_PAGE_NUMBER])
-{
-	double percent = whole ? 100.0 * (double)part / (double)whole : 0;
-	bool tiny = percent > 0 && percent < 0.05;
-
-	snprintf(text, SLOPE_PAGE_NUMBER, tiny ? "<0.1%%" : percent > 99.95 ? "%.0f%%" : "%.1f%%", percent);
-	return text;
-}
-
 static void add_tail(struct slope_table *t, const struct slope_guess *g)
 {
 	const char *unclear = g->low > 0 ? "still rises" : g->high < 0 ? "still falls" : "unclear";
@@ -49,8 +34,8 @@ static void add_tail(struct slope_table *t, const struct slope_guess *g)
 				g->slope, g->low, g->high);
 		break;
 	case SLOPE_TREND_LEVELS:
-		slope_table_add(t, SLOPE_STYLE_PLAIN, "levels off at %s (%s..%s)", slope_page_number(g->level, level),
-				slope_page_number(g->least, least), slope_page_number(g->most, most));
+		slope_table_add(t, SLOPE_STYLE_PLAIN, "levels off at %s (%s..%s)", slope_table_real(g->level, level),
+				slope_table_real(g->least, least), slope_table_real(g->most, most));
 		break;
 	default:
 		if (!isfinite(g->slope))
@@ -75,7 +60,7 @@ static bool put_guesses(const struct slope_show *s, FILE *out)
 	if (bins < 3)
 		return true;
 	for (size_t k = 0; k < 3; k++)
-		snprintf(title[k], sizeof(title[k]), "n=%s", slope_page_number(s->guess[0].n[at[k]], value));
+		snprintf(title[k], sizeof(title[k]), "n=%s", slope_table_real(s->guess[0].n[at[k]], value));
 	slope_table_init(&t, column, 6);
 	for (size_t i = 0; i < s->guesses; i++) {
 		const struct slope_guess *g = &s->guess[i];
@@ -83,7 +68,7 @@ static bool put_guesses(const struct slope_show *s, FILE *out)
 
 		slope_table_add(&t, SLOPE_STYLE_PLAIN, "%s", slope_order_text(g->order, order));
 		for (size_t k = 0; k < 3; k++)
-			slope_table_add(&t, SLOPE_STYLE_PLAIN, "%s", slope_page_number(g->ratio[at[k]], value));
+			slope_table_add(&t, SLOPE_STYLE_PLAIN, "%s", slope_table_real(g->ratio[at[k]], value));
 		add_tail(&t, g);
 	}
 	fputc('\n', out);
@@ -106,10 +91,10 @@ static void add_thread(struct slope_table *t, const struct slope_show *s, const 
 	if (!part->growth.sizes)
 		slope_table_add(t, SLOPE_STYLE_PLAIN, "-");
 	else
-		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s..%s", slope_page_number(part->growth.n_min, least),
-				slope_page_number(part->growth.n_max, most));
+		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s..%s", slope_table_real(part->growth.n_min, least),
+				slope_table_real(part->growth.n_max, most));
 	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(part->total, least));
-	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_page_share(part->total, s->total, least));
+	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_parts_part(part->total, s->total, least, sizeof(least)));
 	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_show_growth(&part->growth, text));
 }
 
@@ -148,7 +133,7 @@ static void add_neighbour(struct slope_table *t, const struct slope_show *s, con
 		slope_table_add(t, SLOPE_STYLE_PLAIN, "-");
 	} else {
 		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(n->cost, text));
-		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_page_share(n->cost, s->total, text));
+		slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", slope_parts_part(n->cost, s->total, text, sizeof(text)));
 	}
 	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s%s", name ? name : "?", inner ? " (recursion)" : "");
 }
@@ -171,7 +156,7 @@ static bool put_neighbours(const struct slope_show *s, const char *title, const 
 	if (own) {
 		slope_table_add(&t, SLOPE_STYLE_PLAIN, "-");
 		slope_table_add(&t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(s->self, text));
-		slope_table_add(&t, SLOPE_STYLE_PLAIN, "%s", slope_page_share(s->self, s->total, text));
+		slope_table_add(&t, SLOPE_STYLE_PLAIN, "%s", slope_parts_part(s->self, s->total, text, sizeof(text)));
 		slope_table_add(&t, SLOPE_STYLE_DIM, "(its own code)");
 	}
 	fputc('\n', out);

@@ -13,6 +13,7 @@
 
 #include "report/clip.h"
 #include "report/functions.h"
+#include "report/parts.h"
 #include "report/show_page.h"
 
 #define LABEL_COLUMNS 10u
@@ -66,11 +67,11 @@ static bool put_safe_entry(const struct slope_show *s, FILE *out, const char *la
 
 static char *place_of(const struct slope_show *s, char *text, size_t bytes)
 {
-	const char *file = slope_report_file(s->p, s->f), *slash = file ? strrchr(file, '/') : NULL;
-	const char *module = slope_report_module(s->p, s->f);
+	const char *file = slope_report_short_file(s->p, s->f);
+	const char *module = slope_profile_module_of(s->p, s->f);
 
 	if (file && s->f->line)
-		snprintf(text, bytes, "  %s:%" PRIu32, slash ? slash + 1 : file, s->f->line);
+		snprintf(text, bytes, "  %s:%" PRIu32, file, s->f->line);
 	else
 		snprintf(text, bytes, *module ? "  [%s]" : "%s", module);
 	return text;
@@ -84,7 +85,7 @@ static bool put_head(const struct slope_show *s, FILE *out)
 	snprintf(rest, sizeof(rest), "%s  %s call%s  %s %s  %s of the run", place_of(s, place, sizeof(place)),
 		 slope_table_number(s->calls, calls), s->calls == 1 ? "" : "s", slope_table_number(s->total, cost),
 		 s->p->unit_name[s->o.unit] ? s->p->unit_name[s->o.unit] : "?",
-		 slope_page_share(s->total, s->program, part));
+		 slope_parts_part(s->total, s->program, part, sizeof(part)));
 	const char *whole = s->f->name ? s->f->name : "?";
 	char *safe = slope_clip_middle(rest, SIZE_MAX);
 	size_t used = safe ? slope_clip_columns(safe) : 0, length = slope_clip_columns(whole);
@@ -101,24 +102,16 @@ static bool put_head(const struct slope_show *s, FILE *out)
 	return ok;
 }
 
-static bool put_losses(const struct slope_show *s, FILE *out)
+struct loss_entries {
+	const struct slope_show *s;
+	FILE *out;
+};
+
+static bool put_loss(void *to, const char *label, const char *text)
 {
-	const struct slope_profile *p = s->p;
-	bool ok = true;
-	char line[256];
+	const struct loss_entries *entries = to;
 
-	for (size_t i = 0; i < p->lost_count; i++) {
-		const struct slope_profile_lost *lost = &p->lost[i];
-
-		if (!lost->count)
-			continue;
-		snprintf(line, sizeof(line), "%" PRIu64 " %s", lost->count,
-			 lost->text && lost->text[0] ? lost->text : lost->name);
-		ok &= put_safe_entry(s, out, "LOST", line);
-	}
-	for (size_t i = 0; i < p->problem_count; i++)
-		ok &= put_safe_entry(s, out, "PROBLEM", p->problem[i]);
-	return ok;
+	return put_safe_entry(entries->s, entries->out, label, text);
 }
 
 /* ---- growth in words ---- */
@@ -131,7 +124,7 @@ static void add_term(char *text, size_t bytes, double factor, const char *order)
 	const char *sign = factor < 0 ? (length ? " - " : "-") : length ? " + " : "";
 
 	if (factor != 0)
-		snprintf(text + length, bytes - length, "%s%s%s%s", sign, slope_page_number(fabs(factor), value),
+		snprintf(text + length, bytes - length, "%s%s%s%s", sign, slope_table_real(fabs(factor), value),
 			 *order ? " " : "", order);
 }
 
@@ -150,27 +143,20 @@ static char *model_text(const struct slope_model *m, char text[96])
 	return text;
 }
 
-/* 0.021 -> "2.1 %". Returns `text`. */
-static char *percent(double part, char text[16])
-{
-	snprintf(text, 16, part < 0.0001 ? "<0.01 %%" : part < 0.0995 ? "%.2g %%" : "%.0f %%", 100 * part);
-	return text;
-}
-
 static void put_evidence(const struct slope_show *s, const struct slope_growth *g, FILE *out)
 {
 	char line[320], least[16], most[16], error[16];
 	int n = snprintf(line, sizeof(line), g->sizes == 1 ? "%zu size, n = %s" : "%zu sizes over %s..%s", g->sizes,
-			 slope_page_number(g->n_min, least), slope_page_number(g->n_max, most));
+			 slope_table_real(g->n_min, least), slope_table_real(g->n_max, most));
 
 	if (g->bins < g->sizes)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, " in %zu bins", g->bins);
 	if (isfinite(g->r2))
 		n += snprintf(line + n, sizeof(line) - (size_t)n, ", R2 %.3f, typical error %s", g->r2,
-			      percent(g->error, error));
+			      slope_parts_percent(g->error, error, sizeof(error)));
 	if (isfinite(g->holdout))
 		snprintf(line + n, sizeof(line) - (size_t)n, "; the lower two thirds foretell the top within %s",
-			 percent(g->holdout, error));
+			 slope_parts_percent(g->holdout, error, sizeof(error)));
 	put_entry(s, out, "", "%s", line);
 }
 
@@ -178,19 +164,19 @@ static void put_evidence(const struct slope_show *s, const struct slope_growth *
 static char *forecast(const struct slope_growth *g, char text[96])
 {
 	double larger = TIMES_LARGER * fmax(g->to, 1), then = slope_model_at(&g->model, larger);
-	char cost[SLOPE_PAGE_NUMBER], n[SLOPE_PAGE_NUMBER];
+	char cost[SLOPE_TABLE_REAL], n[SLOPE_TABLE_REAL];
 
 	if (!isfinite(then) || then >= 1e18)
 		snprintf(text, 96, "; out of reach at %.0f times the largest n", TIMES_LARGER);
 	else
-		snprintf(text, 96, "; %s at n = %s, %.0f times the largest", slope_page_number(fmax(then, 0), cost),
-			 slope_page_number(larger, n), TIMES_LARGER);
+		snprintf(text, 96, "; %s at n = %s, %.0f times the largest", slope_table_real(fmax(then, 0), cost),
+			 slope_table_real(larger, n), TIMES_LARGER);
 	return text;
 }
 
 static void put_model(const struct slope_show *s, const struct slope_growth *g, FILE *out)
 {
-	char model[96], below[96], then[96] = "", from[SLOPE_PAGE_NUMBER];
+	char model[96], below[96], then[96] = "", from[SLOPE_TABLE_REAL];
 	bool settled = g->verdict != SLOPE_VERDICT_INCONCLUSIVE;
 
 	if (!g->fitted)
@@ -200,7 +186,7 @@ static void put_model(const struct slope_show *s, const struct slope_growth *g, 
 	model_text(&g->model, model);
 	if (g->broken)
 		put_entry(s, out, "regimes", "cost = %s below n = %s, %s from there on%s", model_text(&g->below, below),
-			  slope_page_number(g->from, from), model, then);
+			  slope_table_real(g->from, from), model, then);
 	else
 		put_entry(s, out, "", "%scost = %s%s", settled ? "" : "best so far: ", model, then);
 }
@@ -239,8 +225,8 @@ static void put_outliers(const struct slope_show *s, FILE *out)
 
 	for (size_t i = 0; i < shown; i++)
 		snprintf(line + strlen(line), sizeof(line) - strlen(line), "%sn = %s cost %s, not %s", i ? "; " : "",
-			 slope_page_number(g->outlier[i].n, n), slope_page_number(g->outlier[i].cost, cost),
-			 slope_page_number(g->outlier[i].expected, expected));
+			 slope_table_real(g->outlier[i].n, n), slope_table_real(g->outlier[i].cost, cost),
+			 slope_table_real(g->outlier[i].expected, expected));
 	if (g->outliers > shown)
 		snprintf(line + strlen(line), sizeof(line) - strlen(line), "; %zu more", g->outliers - shown);
 	if (shown)
@@ -254,13 +240,16 @@ static void put_variance(const struct slope_show *s, FILE *out)
 
 	if (!isfinite(s->scatter))
 		return;
-	if (!w)
-		put_entry(s, out, "variance", "calls of one size cost alike (%s apart)", percent(s->scatter, apart));
+	if (!(s->scatter > 0))
+		put_entry(s, out, "variance", "none: calls of one size cost the same");
+	else if (!w)
+		put_entry(s, out, "variance", "calls of one size cost alike (%s apart)",
+			  slope_parts_percent(s->scatter, apart, sizeof(apart)));
 	else
 		put_entry(s, out, "variance", "calls of one size are %s apart; most at n = %s: %s to %s in %s calls",
-			  percent(s->scatter, apart), slope_page_number(w->n, n),
-			  slope_page_number(w->cost[SLOPE_COST_MIN], least),
-			  slope_page_number(w->cost[SLOPE_COST_MAX], most), slope_page_number(w->calls, calls));
+			  slope_parts_percent(s->scatter, apart, sizeof(apart)), slope_table_real(w->n, n),
+			  slope_table_real(w->cost[SLOPE_COST_MIN], least),
+			  slope_table_real(w->cost[SLOPE_COST_MAX], most), slope_table_real(w->calls, calls));
 }
 
 static void put_input(const struct slope_show *s, FILE *out)
@@ -270,21 +259,21 @@ static void put_input(const struct slope_show *s, FILE *out)
 	if (s->external && s->thread_input)
 		put_entry(s, out, "input",
 			  "%s of it came from outside (files, network, devices), %s from other threads",
-			  slope_page_share(s->external, s->trms, outside),
-			  slope_page_share(s->thread_input, s->trms, threads));
+			  slope_parts_part(s->external, s->trms, outside, sizeof(outside)),
+			  slope_parts_part(s->thread_input, s->trms, threads, sizeof(threads)));
 	else if (s->external)
 		put_entry(s, out, "input", "%s of it came from outside (files, network, devices)",
-			  slope_page_share(s->external, s->trms, outside));
+			  slope_parts_part(s->external, s->trms, outside, sizeof(outside)));
 	else if (s->thread_input)
 		put_entry(s, out, "input", "%s of it came from other threads",
-			  slope_page_share(s->thread_input, s->trms, threads));
+			  slope_parts_part(s->thread_input, s->trms, threads, sizeof(threads)));
 }
 
 bool slope_show_text(const struct slope_show *s, FILE *out)
 {
 	bool ok = put_head(s, out);
 
-	ok &= put_losses(s, out);
+	ok &= slope_parts_each_loss(s->p, put_loss, &(struct loss_entries){ s, out });
 	fputc('\n', out);
 	put_growth(s, out);
 	put_outliers(s, out);

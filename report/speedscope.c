@@ -45,7 +45,7 @@ static void put_frames(struct speedscope *s)
 			continue;
 		s->frame[function] = frames++;
 		slope_json_object(&s->j, NULL, true);
-		slope_json_string(&s->j, "name", f->name ? f->name : "");
+		slope_json_string(&s->j, "name", slope_profile_name(f));
 		if (!file && f->module < s->p->module_count)
 			file = s->p->module[f->module].path;
 		if (file && file[0])

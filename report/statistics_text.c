@@ -22,11 +22,6 @@ static void put_label(const struct lines *l, const char *label)
 	fprintf(l->out, "%-*s ", l->label_columns, label);
 }
 
-static const char *share(uint64_t part, uint64_t whole, char text[16])
-{
-	return slope_parts_percent(slope_share_of(part, whole), text, 16);
-}
-
 /* The limits of a measure up to the last one that a function reaches. */
 static const double *reached(const struct lines *l, enum slope_measure m, size_t *count)
 {
@@ -59,7 +54,7 @@ static void put_points(const struct lines *l)
 
 	put_label(l, "curves");
 	fprintf(l->out, "%zu of %zu functions have %u points or more; they hold %s of the cost\n", rich.functions, rich.of,
-		SLOPE_FEW_POINTS, share(rich.self, l->s->cost, text));
+		SLOPE_FEW_POINTS, slope_parts_part(rich.self, l->s->cost, text, sizeof(text)));
 	put_limits(l, "  points at least", limit, count);
 	put_label(l, "  functions");
 	for (size_t i = 0; i < count; i++)
@@ -69,7 +64,8 @@ static void put_points(const struct lines *l)
 	put_label(l, "  cost in them");
 	for (size_t i = 0; i < count; i++)
 		fprintf(l->out, " %5s",
-			share(slope_statistics_at_least(l->s, SLOPE_MEASURE_POINTS, limit[i]).self, l->s->cost, text));
+			slope_parts_part(slope_statistics_at_least(l->s, SLOPE_MEASURE_POINTS, limit[i]).self, l->s->cost, text,
+					 sizeof(text)));
 	fputc('\n', l->out);
 }
 
@@ -91,7 +87,7 @@ static void put_poor(const struct lines *l, const char *unit)
 	for (size_t i = 0; i < count; i++) {
 		struct slope_at_least found = slope_statistics_at_least(l->s, SLOPE_MEASURE_POOR_COST, limit[i]);
 
-		fprintf(l->out, " %5s", share(found.functions, found.of, text));
+		fprintf(l->out, " %5s", slope_parts_part(found.functions, found.of, text, sizeof(text)));
 	}
 	fputc('\n', l->out);
 }
@@ -104,8 +100,9 @@ static void put_input(const struct lines *l)
 	put_label(l, "input");
 	fprintf(l->out, "%s cells", slope_table_number(s->input, number));
 	if (s->metrics & 1u << SLOPE_METRIC_TRMS)
-		fprintf(l->out, ", %s from other threads, %s from outside\n", share(s->thread_input, s->input, thread),
-			share(s->external, s->input, external));
+		fprintf(l->out, ", %s from other threads, %s from outside\n",
+			slope_parts_part(s->thread_input, s->input, thread, sizeof(thread)),
+			slope_parts_part(s->external, s->input, external, sizeof(external)));
 	else
 		fputs("; where they came from was not measured (--input=rms)\n", l->out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,17 @@ const char *slope_table_number(uint64_t number, char *text)
 		snprintf(text, 8, "%" PRIu64, number);
 	else
 		snprintf(text, 8, "%.*f%c", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[unit]);
+	return text;
+}
+
+const char *slope_table_real(double value, char text[SLOPE_TABLE_REAL])
+{
+	if (isnan(value))
+		snprintf(text, SLOPE_TABLE_REAL, "-");
+	else if (value >= 100 && value < 0x1p64)
+		slope_table_number((uint64_t)round(value), text);
+	else
+		snprintf(text, SLOPE_TABLE_REAL, "%.3g", value);
 	return text;
 }
 

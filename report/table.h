@@ -72,4 +72,8 @@ const char *slope_style_off(enum slope_table_style style, bool color);
 /* At most five columns: 999, 1.23k, 12.3M, 123G. `text` holds 8 bytes at least. Rounded, for people only. */
 const char *slope_table_number(uint64_t number, char *text);
 
+/* The same for what need not be whole: 0.05, 2.5, 12.3, 1.23k; "-" for NaN. Returns `text`. */
+#define SLOPE_TABLE_REAL 16u
+const char *slope_table_real(double value, char text[SLOPE_TABLE_REAL]);
+
 #endif

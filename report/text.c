@@ -86,7 +86,7 @@ static void add_share(struct slope_table *t, enum slope_table_style style, doubl
 
 static void add_growth(struct slope_table *t, enum slope_table_style style, const struct slope_growth *g)
 {
-	char text[SLOPE_GROWTH_TEXT];
+	char text[SLOPE_GROWTH_TEXT], range[SLOPE_INTERVAL_TEXT];
 
 	if (g->verdict == SLOPE_VERDICT_INCONCLUSIVE) {
 		slope_table_add(t, SLOPE_STYLE_DIM, "%s", slope_reason_text(g->reason));
@@ -94,10 +94,8 @@ static void add_growth(struct slope_table *t, enum slope_table_style style, cons
 		return;
 	}
 	slope_table_add(t, style, "%s", slope_growth_text(g, text));
-	if (isfinite(g->low) && isfinite(g->high))
-		slope_table_add(t, SLOPE_STYLE_PLAIN, "%.2f..%.2f", fmax(g->low, 0), g->high);
-	else
-		slope_table_add(t, SLOPE_STYLE_PLAIN, "-");
+	slope_growth_interval(g, range);
+	slope_table_add(t, SLOPE_STYLE_PLAIN, "%s", *range ? range : "-");
 }
 
 static bool add_plot(struct slope_table *t, struct view *v, const struct slope_rank_row *row)
@@ -279,7 +277,7 @@ static void put_nameless(const struct slope_profile *p, const struct slope_repor
 	if (slope_share_of(all, r->rank.program) < NAMELESS_SHARE)
 		return;
 	fprintf(out, "%s of the cost is in code without symbols",
-		slope_parts_percent(slope_share_of(all, r->rank.program), text, sizeof(text)));
+		slope_parts_part(all, r->rank.program, text, sizeof(text)));
 	char *module = most == SLOPE_MODULE_NONE ? NULL : slope_clip_middle(p->module[most].path, SIZE_MAX);
 
 	if (module)

@@ -44,8 +44,8 @@ static void put_input(const struct view *v, FILE *out)
 		v->p->cell_bytes == 1 ? "" : "s");
 	if (v->trms)
 		fprintf(out, ": %s from %s, %s from outside",
-			slope_parts_percent(slope_share_of(s->thread_input, s->input), thread, sizeof(thread)), others(v),
-			slope_parts_percent(slope_share_of(s->external, s->input), external, sizeof(external)));
+			slope_parts_part(s->thread_input, s->input, thread, sizeof(thread)), others(v),
+			slope_parts_part(s->external, s->input, external, sizeof(external)));
 	fputc('\n', out);
 }
 
@@ -129,7 +129,7 @@ static void add_thread(struct slope_table *t, const struct view *v, size_t at)
 		slope_table_add(t, SLOPE_STYLE_DIM, "-");
 	else
 		slope_table_add(t, SLOPE_STYLE_DIM, "%s %s",
-				slope_parts_percent(slope_share_of(s->busiest_self, s->cost), text, sizeof(text)),
+				slope_parts_part(s->busiest_self, s->cost, text, sizeof(text)),
 				busiest ? busiest : "");
 }
 
@@ -177,7 +177,7 @@ static bool put_threads(const struct view *v, FILE *out)
 	slope_table_fini(&t);
 	if (shown < count)
 		fprintf(out, "%zu more, none above %s of the cost (--top=0 shows all).\n", count - shown,
-			slope_parts_percent(slope_share_of(order[shown].cost, v->s.cost), text, sizeof(text)));
+			slope_parts_part(order[shown].cost, v->s.cost, text, sizeof(text)));
 	free(order);
 	return ok;
 }
@@ -303,7 +303,7 @@ static void put_many(const struct view *v, enum slope_measure m, double limit, c
 
 	if (found.functions)
 		fprintf(out, "%zu of %zu functions (%s) %s.\n", found.functions, found.of,
-			slope_parts_percent(slope_share_of(found.functions, found.of), text, sizeof(text)), what);
+			slope_parts_part(found.functions, found.of, text, sizeof(text)), what);
 }
 
 static void put_foot(const struct view *v, FILE *out)

@@ -109,16 +109,6 @@ static void wrong_words_are_refused(void **state)
 	assert_int_equal(a.number, 7);
 }
 
-static void words_have_a_distance(void **state)
-{
-	(void)state;
-	assert_int_equal(slope_word_distance("report", "report"), 0);
-	assert_int_equal(slope_word_distance("reprot", "report"), 2);
-	assert_int_equal(slope_word_distance("", "abc"), 3);
-	assert_true(slope_word_near("reprot", 2));
-	assert_false(slope_word_near("ls", 2));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,7 +116,6 @@ int main(void)
 		cmocka_unit_test(defaults_stay_and_lists_grow),
 		cmocka_unit_test(a_program_keeps_its_own_options),
 		cmocka_unit_test(wrong_words_are_refused),
-		cmocka_unit_test(words_have_a_distance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include "tests/unit/gate_sample.h"
 
-#include "analysis/match.h"
 #include "analysis/rules.h"
 
 static void rules_are_read(void **unused)
@@ -80,25 +79,6 @@ static void a_file_of_rules_is_read(void **unused)
 	assert_false(slope_rules_add_text(&rules, "r", "g <= n\n\nh = n\n", error, sizeof(error)));
 	assert_non_null(strstr(error, "r:3: 'h = n' has no '<='"));
 	slope_rules_fini(&rules);
-}
-
-static void patterns_mean_functions(void **unused)
-{
-	struct slope_profile_function f = { .name = "std::map<int, char*>::find(int const&) const",
-					    .raw_name = "_ZNK3map4findE" };
-	struct slope_profile_function call = { .name = "job::operator()(int)", .raw_name = "_ZN3jobclEi" };
-	struct slope_profile_function hidden = { .name = "(anonymous namespace)::walk", .raw_name = "walk" };
-
-	(void)unused;
-	assert_true(slope_match_function("std::map<int, char*>::find", &f));
-	assert_true(slope_match_function("std::map<int, char*>::find(int const&) const", &f));
-	assert_true(slope_match_function("*::find", &f));
-	assert_true(slope_match_function("_ZNK*", &f));
-	assert_false(slope_match_function("find", &f));
-	assert_false(slope_match_function("std::map", &f));
-	assert_true(slope_match_function("job::operator()", &call));
-	assert_true(slope_match_function("(anonymous namespace)::walk", &hidden));
-	assert_true(slope_match_function("walk", &hidden));
 }
 
 /* The outcome of one rule on one function. */
@@ -338,7 +318,6 @@ int main(void)
 		cmocka_unit_test(rules_are_read),
 		cmocka_unit_test(wrong_rules_are_refused),
 		cmocka_unit_test(a_file_of_rules_is_read),
-		cmocka_unit_test(patterns_mean_functions),
 		cmocka_unit_test(a_law_passes_its_own_class),
 		cmocka_unit_test(a_steeper_law_fails),
 		cmocka_unit_test(little_evidence_is_inconclusive),
