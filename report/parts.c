@@ -6,6 +6,7 @@
 
 #include "report/clip.h"
 #include "report/functions.h"
+#include "report/names.h"
 #include "report/parts.h"
 
 #define ROOM_FOR_FOLDERS 120     /* columns of a terminal that can show more than a file's name */
@@ -108,7 +109,9 @@ void slope_parts_run(const struct slope_profile *p, const struct slope_report_op
 	fprintf(out, "%zu thread%s, ", threads, threads == 1 ? "" : "s");
 	if (coroutines)
 		fprintf(out, "%zu coroutine%s, ", coroutines, coroutines == 1 ? "" : "s");
-	fprintf(out, "source %s\n", p->source ? p->source : "unknown");
+	fputs("source ", out);
+	slope_names_put(p->source ? p->source : "unknown", '\n', ' ', out);
+	fputc('\n', out);
 }
 
 bool slope_parts_losses(const struct slope_profile *p, const struct slope_report_options *o, FILE *out)
