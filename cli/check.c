@@ -242,7 +242,7 @@ int slope_verb_check(int argc, char **argv)
 
 	if (parsed != SLOPE_PARSED)
 		result = parsed == SLOPE_PARSED_HELP ? 0 : SLOPE_EXIT_WRONG;
-	else if (take_rules(&s, &rules, &path, argc, argv))
+	else if (slope_judging_sensible(&s.judging) && take_rules(&s, &rules, &path, argc, argv))
 		profile = slope_datafile_open(path ? path : SLOPE_DEFAULT_FILE);
 	if (profile)
 		result = check(&s, &rules, profile, path ? path : SLOPE_DEFAULT_FILE);
