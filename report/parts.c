@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,9 @@
 
 const char *slope_parts_percent(double share, char *text, size_t bytes)
 {
-	if (share <= 0)
+	if (!isfinite(share))
+		snprintf(text, bytes, "?");
+	else if (share <= 0)
 		snprintf(text, bytes, "0");
 	else if (share < 0.0005)
 		snprintf(text, bytes, "<0.1%%");
