@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,11 +95,11 @@ static void add_argument(struct slope_unpack *u, struct slope_text text)
 	p->program[u->program_count] = NULL;
 }
 
-/* A unit's name is a key in JSON and a word in tables: short, printable, and the only one of its kind. */
+/* A unit's name is a key in JSON and a word in tables, scripts and other formats: short, plain, and the only one. */
 static bool is_unit_name(const struct slope_profile *p, struct slope_text text)
 {
 	for (size_t i = 0; i < text.count; i++)
-		if (text.bytes[i] <= ' ' || text.bytes[i] > '~')
+		if (!isalnum((unsigned char)text.bytes[i]) && !memchr("-_.:/", text.bytes[i], 5))
 			return false;
 	for (uint32_t u = 0; u < p->units; u++)
 		if (p->unit_name[u] && same(text, p->unit_name[u]))
