@@ -12,14 +12,17 @@
 #define GROWS 1.3                /* the largest sizes cost so many times the smallest, to speak of growth */
 #define RISES 0.25               /* an exponent that is no accident */
 #define MULTIPLIED 0.4           /* so much steeper than its body: recursion is what multiplies it */
+#define EXCESS 0.01              /* of its cost that the callees may cost more than all of it: rounding */
 
 /* The activations of one function by size. */
 struct sizes {
 	size_t count;
+	uint32_t bits;               /* BITS, or fewer where the points have fewer */
 	uint64_t edge[BINS_MAX];     /* lower edges of the bins, ascending */
 	double n[BINS_MAX];          /* mean size */
 	double activations[BINS_MAX], cost[BINS_MAX];
 	double deeper[BINS_MAX];     /* part of the cost in activations that these called themselves */
+	double excess;               /* of the callees' costs over those of the function, in bins where they are more */
 	size_t low, high;            /* bins below `low` have the smallest sizes, from `high` on the largest */
 };
 
@@ -57,9 +60,10 @@ static size_t find_bin(const struct sizes *s, uint64_t edge)
 static void gather_sizes(struct sizes *s, const struct slope_curve *curve)
 {
 	s->count = 0;
+	s->bits = curve->bits < BITS ? curve->bits : BITS;
 	for (size_t i = 0; i < curve->count; i++) {
 		const struct slope_curve_point *point = &curve->point[i];
-		uint64_t edge = slope_points_edge((uint64_t)point->n, BITS);
+		uint64_t edge = slope_points_edge((uint64_t)point->n, s->bits);
 
 		if (!s->count || s->edge[s->count - 1] != edge) {
 			if (s->count == BINS_MAX)
@@ -107,10 +111,11 @@ static void add_edge(struct scratch *s, const struct slope_profile_edge *e, stru
 {
 	for (size_t i = 0; i < e->sizes.count; i++) {
 		const struct slope_profile_size *row = &e->sizes.row[i];
-		size_t at = find_bin(&s->sizes, slope_points_edge(row->n, BITS));
+		uint64_t edge = slope_points_edge(row->n, s->sizes.bits);
+		size_t at = find_bin(&s->sizes, edge);
 
-		if (at == s->sizes.count)
-			continue;
+		if (at == s->sizes.count || s->sizes.edge[at] != edge)
+			continue;        /* the points of this size are lost */
 		if (e->callee == function)
 			s->sizes.deeper[at] += (double)row->cost[unit];
 		to->calls[at] += (double)row->calls;
@@ -133,6 +138,7 @@ static bool gather_tallies(struct scratch *s, const struct slope_profile *p, uin
 		return false;
 	s->tally[0].callee = SLOPE_FN_NONE;
 	s->count = 1;
+	s->sizes.excess = 0;
 	for (const struct slope_profile_edge *e = first; e < end && e->caller == function; e++) {
 		if (e == first || e->callee != e[-1].callee)
 			s->tally[s->count++].callee = e->callee;
@@ -143,6 +149,7 @@ static bool gather_tallies(struct scratch *s, const struct slope_profile *p, uin
 
 		for (size_t k = 1; k < s->count; k++)
 			rest -= s->tally[k].cost[i];
+		s->sizes.excess += fmax(-rest, 0);
 		s->tally[0].cost[i] = fmax(rest, 0);
 		s->tally[0].all_cost += s->tally[0].cost[i];
 	}
@@ -242,7 +249,7 @@ static void set_shares(struct scratch *s, struct slope_level *level)
 
 	level->body_rise = rise(sizes, body, sizes->activations);
 	level->by_growth = sizes->count >= 4 && sizes->n[sizes->count - 1] >= RANGE_LEAST * fmax(sizes->n[0], 1) &&
-			   high >= GROWS * low;
+			   growth > 0 && high >= GROWS * low;
 	for (size_t k = 0; k < s->count; k++)
 		s->tally[k].share = level->by_growth ? fmax(rise_of_ends(sizes, s->tally[k].cost) / growth, 0) :
 				    all > 0 ? s->tally[k].all_cost / all : 0;
@@ -291,6 +298,7 @@ static bool explain_level(struct scratch *s, const struct slope_profile *p, stru
 	find_ends(&s->sizes);
 	if (!gather_tallies(s, p, level->function, unit))
 		return false;
+	level->contradicts = s->sizes.excess > EXCESS * sum(s->sizes.cost, s->sizes.count);
 	take_out_recursion(s, level);
 	set_shares(s, level);
 	qsort(s->tally, s->count, sizeof(*s->tally), by_share);

@@ -32,6 +32,7 @@ struct slope_level {
 	uint32_t function;
 	struct slope_growth growth;
 	bool by_growth;              /* shares are of the growth; false: too few sizes, they are of the cost */
+	bool contradicts;            /* the callees cost more than all of it: points are lost, or the profile is wrong */
 	bool recursive;
 	double own_calls;            /* of itself, by one activation, on average */
 	double body_rise;            /* of what an activation costs without those; as calls_rise above */

@@ -74,10 +74,10 @@ static struct line line_through(const struct logs *l, size_t first, size_t end)
 	return (struct line){ end - first, xy / xx, xx, fmax(yy - xy * xy / xx, 0) };
 }
 
-/* In logarithms from the start: b^n has no other way to stay a number. */
+/* In logarithms from the start: b^n and n^99 have no other way to stay numbers. */
 static double log_order(struct slope_order order, double n)
 {
-	return order.base ? n * log(order.base) : log(slope_order_at(order, n));
+	return order.base ? n * log(order.base) : order.power * log(n) + order.logs * log(log2(n + 1));
 }
 
 static void fill(struct slope_guess *g, struct logs *l, const struct slope_bins *b)

@@ -12,10 +12,12 @@
 #define SAME_SLOPE 0.05          /* exponents this near are one */
 
 #define AT_MOST "\xe2\x89\xa4"   /* the sign that editors make of <= */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"   /* what some editors put before a text */
 #define FORM "a rule is FUNCTION <= CLASS, such as 'str_* <= n log n'"
 
 /* ---- rules ---- */
 
+/* Without blanks at its ends; tabs and the like become blanks. */
 static char *trimmed(const char *text, size_t bytes)
 {
 	while (bytes && isspace((unsigned char)*text)) {
@@ -24,7 +26,12 @@ static char *trimmed(const char *text, size_t bytes)
 	}
 	while (bytes && isspace((unsigned char)text[bytes - 1]))
 		bytes--;
-	return strndup(text, bytes);
+	char *copy = strndup(text, bytes);
+
+	for (char *c = copy; c && *c; c++)
+		if (isspace((unsigned char)*c))
+			*c = ' ';
+	return copy;
 }
 
 /* Where the sign is that divides function and class, the last one: C++ names have '<' too. Sets what it says. */
@@ -124,6 +131,8 @@ bool slope_rules_add_text(struct slope_rules *rules, const char *name, const cha
 	char why[SLOPE_CHECK_TEXT + 128];
 	size_t line = 1;
 
+	if (!strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)))
+		text += strlen(BYTE_ORDER_MARK);
 	for (const char *at = text; *at; line++) {
 		size_t bytes = strcspn(at, "\n");
 
@@ -287,23 +296,42 @@ static bool add_missing(struct slope_checks *checks, const struct slope_rule *ru
 	return true;
 }
 
-static bool add_function(struct slope_checks *checks, const struct slope_rule *rule, const struct slope_profile *p,
-			 uint32_t function, struct slope_curve *curve, const struct slope_rules_options *o)
+/* What is held against the rules. */
+struct subject {
+	const struct slope_profile *p;
+	const struct slope_rules_options *o;
+	struct slope_curve curve;
+	size_t *checked;             /* by function: 1 + a check that has its growth; 0: none yet */
+};
+
+static bool find_growth(struct subject *s, const struct slope_checks *checks, uint32_t function, struct slope_growth *g)
+{
+	if (s->checked[function]) {
+		*g = checks->check[s->checked[function] - 1].growth;
+		return true;
+	}
+	if (!slope_curve_load(&s->curve, s->p, function, SLOPE_CURVE_ALL_THREADS, s->o->metric, s->o->unit))
+		return false;
+	slope_growth_of(g, &s->curve, s->o->of, true);
+	s->checked[function] = checks->count + 1;
+	return true;
+}
+
+static bool add_function(struct slope_checks *checks, const struct slope_rule *rule, uint32_t function, struct subject *s)
 {
 	struct slope_check *check = next_check(checks);
 
-	if (!check || !slope_curve_load(curve, p, function, SLOPE_CURVE_ALL_THREADS, o->metric, o->unit))
+	if (!check || !find_growth(s, checks, function, &check->growth))
 		return false;
 	check->function = function;
-	slope_growth_of(&check->growth, curve, o->of, true);
 	slope_check_judge(check, rule);
 	keep(checks);
 	return true;
 }
 
-static bool add_rule(struct slope_checks *checks, const struct slope_rule *rule, const struct slope_profile *p,
-		     struct slope_curve *curve, const struct slope_rules_options *o)
+static bool add_rule(struct slope_checks *checks, const struct slope_rule *rule, struct subject *s)
 {
+	const struct slope_profile *p = s->p;
 	size_t before = checks->count;
 
 	for (size_t i = 0; i < p->row_count; i++) {
@@ -312,7 +340,7 @@ static bool add_rule(struct slope_checks *checks, const struct slope_rule *rule,
 		if (function == SLOPE_FN_ROOT || (i && p->row[i - 1].function == function) ||
 		    !slope_match_function(rule->function, &p->function[function]))
 			continue;
-		if (!add_function(checks, rule, p, function, curve, o))
+		if (!add_function(checks, rule, function, s))
 			return false;
 	}
 	return checks->count > before || add_missing(checks, rule);
@@ -321,12 +349,15 @@ static bool add_rule(struct slope_checks *checks, const struct slope_rule *rule,
 bool slope_checks_add_rules(struct slope_checks *checks, const struct slope_rules *rules, const struct slope_profile *p,
 			    const struct slope_rules_options *o)
 {
-	struct slope_curve curve = slope_curve_none();
-	bool good = true;
+	struct subject s = {
+		.p = p, .o = o, .curve = slope_curve_none(), .checked = calloc(p->function_count + 1, sizeof(*s.checked))
+	};
+	bool good = s.checked != NULL;
 
 	for (size_t i = 0; good && i < rules->count; i++)
-		good = add_rule(checks, &rules->rule[i], p, &curve, o);
-	slope_curve_fini(&curve);
+		good = add_rule(checks, &rules->rule[i], &s);
+	slope_curve_fini(&s.curve);
+	free(s.checked);
 	return good;
 }
 

@@ -20,7 +20,7 @@ struct slope_rule {
 	char *function;              /* a name or a glob; see analysis/match.h */
 	struct slope_order bound;
 	bool strict;                 /* "<": the bound itself is too much */
-	char *text;                  /* as it was written, blanks at its ends cut off */
+	char *text;                  /* as it was written, without blanks at its ends and tabs */
 };
 
 struct slope_rules {
@@ -37,8 +37,8 @@ bool slope_rules_add(struct slope_rules *rules, const char *text, char *error, s
 
 /*
  * The rules of a text, one on each line. '#' begins a comment at the beginning of a
- * line and after a blank (Rust has it in names). The sentence in `error` begins
- * with `name` and the line.
+ * line and after a blank (Rust has it in names); a byte order mark is passed over.
+ * The sentence in `error` begins with `name` and the line.
  */
 bool slope_rules_add_text(struct slope_rules *rules, const char *name, const char *text, char *error,
 			  size_t error_bytes);
@@ -82,7 +82,10 @@ struct slope_rules_options {
 	enum slope_statistic of;
 };
 
-/* Holds a profile against the rules. False when memory runs out. The rules must outlive the checks. */
+/*
+ * Holds a profile against the rules. False when memory runs out. The rules must outlive the checks.
+ * O(rules * functions) names are compared; each function's growth is found once.
+ */
 bool slope_checks_add_rules(struct slope_checks *checks, const struct slope_rules *rules, const struct slope_profile *p,
 			    const struct slope_rules_options *o);
 

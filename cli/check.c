@@ -127,6 +127,15 @@ static bool take_rules(const struct settings *s, struct slope_rules *rules, cons
 	return false;
 }
 
+static bool junit_overwrites(const struct settings *s, const char *path)
+{
+	bool over = slope_datafile_overwrites(s->junit, path) || slope_datafile_overwrites(s->junit, s->baseline);
+
+	for (size_t i = 0; !over && i < s->rules.count; i++)
+		over = slope_datafile_overwrites(s->junit, s->rules.text[i]);
+	return over;
+}
+
 /* ---- result ---- */
 
 static int status_of(const struct settings *s, const struct slope_checks *c)
@@ -242,10 +251,12 @@ int slope_verb_check(int argc, char **argv)
 
 	if (parsed != SLOPE_PARSED)
 		result = parsed == SLOPE_PARSED_HELP ? 0 : SLOPE_EXIT_WRONG;
-	else if (take_rules(&s, &rules, &path, argc, argv))
-		profile = slope_datafile_open(path ? path : SLOPE_DEFAULT_FILE);
+	else if (slope_judging_sensible(&s.judging) && take_rules(&s, &rules, &path, argc, argv)) {
+		path = path ? path : SLOPE_DEFAULT_FILE;
+		profile = junit_overwrites(&s, path) ? NULL : slope_datafile_open(path);
+	}
 	if (profile)
-		result = check(&s, &rules, profile, path ? path : SLOPE_DEFAULT_FILE);
+		result = check(&s, &rules, profile, path);
 	slope_profile_free(profile);
 	slope_rules_fini(&rules);
 	slope_list_fini(&s.rules);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/messages.h"
@@ -75,6 +76,17 @@ struct slope_profile *slope_datafile_open(const char *path)
 	if (profile && !profile->symbolized)
 		slope_datafile_symbolize(profile);
 	return profile;
+}
+
+bool slope_datafile_overwrites(const char *output, const char *input)
+{
+	struct stat a, b;
+
+	if (!output || !input || stat(output, &a) != 0 || stat(input, &b) != 0 || !S_ISREG(a.st_mode) ||
+	    a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+		return false;
+	slope_say("%s is read and would be overwritten; give the output another name", output);
+	return true;
 }
 
 const char *slope_datafile_operand(int argc, char **argv)

@@ -33,6 +33,12 @@ void slope_datafile_symbolize(struct slope_profile *profile);
 void slope_datafile_say_problems(const struct slope_profile *profile, const char *path);
 
 /*
+ * Is the file to write the one that is read? True after one line was said.
+ * NULL for a file that there is not; devices may be both.
+ */
+bool slope_datafile_overwrites(const char *output, const char *input);
+
+/*
  * The one file among the operands argv[1..argc), or the default one. NULL
  * after one line was said when there are more.
  */

@@ -172,9 +172,11 @@ static int export_profile(const struct slope_profile *profile, const struct sett
 
 static int export_file(const char *path, const struct settings *s)
 {
-	struct slope_profile *profile = path ? slope_datafile_open(path) : NULL;
+	struct slope_profile *profile = NULL;
 	int result;
 
+	if (path && !slope_datafile_overwrites(s->output, path))
+		profile = slope_datafile_open(path);
 	if (!profile)
 		return SLOPE_EXIT_WRONG;
 	slope_datafile_say_problems(profile, path);

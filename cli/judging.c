@@ -26,18 +26,10 @@ static bool take(const char *option, const char *text, double most, bool percent
 	return true;
 }
 
-bool slope_judging_options(const struct slope_judging *given, struct slope_compare_options *o,
-			   const struct slope_profile *old, const struct slope_profile *now)
+static bool take_thresholds(const struct slope_judging *given, struct slope_compare_options *o)
 {
-	char error[256];
-	double factor;
+	double factor = o->least_factor - 1;
 
-	if (!slope_compare_defaults(o, old, now, given->unit, given->input, error, sizeof error)) {
-		slope_say("%s", error);
-		return false;
-	}
-	o->of = (enum slope_statistic)given->of;
-	factor = o->least_factor - 1;
 	if (!take("level", given->level, 100, true, &o->level) ||
 	    !take("min-cost", given->cost, 10000, true, &factor) ||
 	    !take("min-exponent", given->exponent, 10, false, &o->least_exponent) ||
@@ -46,6 +38,26 @@ bool slope_judging_options(const struct slope_judging *given, struct slope_compa
 		return false;
 	o->least_factor = 1 + factor;
 	return true;
+}
+
+bool slope_judging_sensible(const struct slope_judging *given)
+{
+	struct slope_compare_options unused = { 0 };
+
+	return take_thresholds(given, &unused);
+}
+
+bool slope_judging_options(const struct slope_judging *given, struct slope_compare_options *o,
+			   const struct slope_profile *old, const struct slope_profile *now)
+{
+	char error[256];
+
+	if (!slope_compare_defaults(o, old, now, given->unit, given->input, error, sizeof error)) {
+		slope_say("%s", error);
+		return false;
+	}
+	o->of = (enum slope_statistic)given->of;
+	return take_thresholds(given, o);
 }
 
 static bool has_points(const struct slope_profile *p, uint32_t metric)

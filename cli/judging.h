@@ -25,6 +25,9 @@ struct slope_judging {
 
 #define SLOPE_JUDGING_NONE { .input = SLOPE_VIEW_INPUT_NOT_GIVEN }
 
+/* Are the thresholds numbers, each in its range? False after one line was said. */
+bool slope_judging_sensible(const struct slope_judging *given);
+
 /*
  * Options of a comparison: what the profiles have in common, and the user's
  * thresholds. False after one line was said.

@@ -24,6 +24,17 @@ static void write_all(const char *bytes, size_t count)
 	}
 }
 
+/* Names come from files: what commands a terminal (C0, and C1 in UTF-8) becomes '?'. */
+static void make_harmless(char *text)
+{
+	for (char *c = text; *c; c++) {
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+		else if (*c == '\xc2' && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xa0)
+			c[0] = c[1] = '?';
+	}
+}
+
 void slope_say(const char *format, ...)
 {
 	char line[LINE_BYTES] = "slope: ";
@@ -33,9 +44,7 @@ void slope_say(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line + start, sizeof line - start - 1, format, args);
 	va_end(args);
-	for (char *c = line; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	make_harmless(line);
 	strcat(line, "\n");
 	write_all(line, strlen(line));
 }
@@ -46,7 +55,9 @@ void slope_progress(const char *text)
 
 	if (!isatty(STDERR_FILENO))
 		return;
-	snprintf(line, sizeof line, *text ? "\r\033[Kslope: %s" : "\r\033[K%s", text);
+	snprintf(line, sizeof line, *text ? "slope: %s" : "%s", text);
+	make_harmless(line);
+	write_all("\r\033[K", 4);
 	write_all(line, strlen(line));
 }
 

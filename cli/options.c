@@ -219,7 +219,7 @@ enum slope_parsed slope_options_parse(const struct slope_usage *usage, int *argc
 		}
 		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
 			print_help(usage);
-			return SLOPE_PARSED_HELP;
+			return slope_flush_output() ? SLOPE_PARSED_HELP : SLOPE_PARSED_WRONG;
 		}
 		if (word[0] != '-' || !word[1]) {
 			if (usage->stop_at_operand)

@@ -43,7 +43,7 @@ struct slope_usage {
 enum slope_parsed {
 	SLOPE_PARSED,                /* go on */
 	SLOPE_PARSED_HELP,           /* --help was given and is printed: end with success */
-	SLOPE_PARSED_WRONG,          /* one line has been said: end */
+	SLOPE_PARSED_WRONG,          /* one line has been said, or --help could not be printed: end */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include "profile/build.h"
 #include "profile/unpack.h"
 
+#define FIRST_BYTES 65536u       /* of a file; enough to see what it is */
 #define GAPS_SAID 8u             /* further ones are only counted */
 
 struct piece {
@@ -135,24 +136,34 @@ struct slope_profile *slope_profile_decode(const void *bytes, size_t count, char
 	return p;
 }
 
-/* The whole of a file or pipe. False with errno set. */
+static bool is_foreign(const unsigned char *bytes, size_t count)
+{
+	struct slope_reader r;
+
+	return slope_reader_init(&r, bytes, count) == SLOPE_OPEN_FOREIGN;
+}
+
+/* The whole of a file or pipe, or the beginning of what is no profile: a device has no end. False with errno set. */
 static bool read_all(int fd, unsigned char **bytes, size_t *count)
 {
 	struct stat st;
-	size_t capacity = 65536;
+	size_t capacity = FIRST_BYTES;
 
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
 		capacity = (size_t)st.st_size + 1;       /* one more, so that the end is seen without growing */
 	*bytes = malloc(capacity);
 	*count = 0;
 	while (*bytes) {
-		ssize_t got = read(fd, *bytes + *count, capacity - *count);
+		size_t room = capacity - *count;
+		ssize_t got = read(fd, *bytes + *count, !*count && room > FIRST_BYTES ? FIRST_BYTES : room);
 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
 			return got == 0;
 		*count += (size_t)got;
+		if ((*count == (size_t)got || *count == capacity) && is_foreign(*bytes, *count))
+			return true;
 		if (*count == capacity) {
 			void *more = realloc(*bytes, capacity *= 2);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,8 @@
 #include "profile/build.h"
 #include "profile/host.h"
 #include "profile/unpack.h"
+
+#define UNIT_NAME_MAX 32u
 
 bool slope_unpack_init(struct slope_unpack *u)
 {
@@ -101,14 +104,28 @@ static void add_argument(struct slope_unpack *u, struct slope_text text)
 	p->program[u->program_count] = NULL;
 }
 
+/* A unit's name is a key in JSON and a word in tables, scripts and other formats: short, plain, and the only one. */
+static bool is_unit_name(const struct slope_profile *p, struct slope_text text)
+{
+	for (size_t i = 0; i < text.count; i++)
+		if (!isalnum((unsigned char)text.bytes[i]) && !memchr("-_.:/", text.bytes[i], 5))
+			return false;
+	for (uint32_t u = 0; u < p->units; u++)
+		if (p->unit_name[u] && same(text, p->unit_name[u]))
+			return false;
+	return text.count && text.count <= UNIT_NAME_MAX;
+}
+
 static void add_unit(struct slope_unpack *u, struct slope_text text)
 {
 	struct slope_profile *p = u->profile;
+	bool good = p->units < SLOPE_UNITS_MAX && is_unit_name(p, text);
 
-	if (p->units == SLOPE_UNITS_MAX)
-		u->flaw[SLOPE_SECTION_META][SLOPE_FLAW_RANGE]++;
+	if (good)
+		keep_text(u, &p->unit_name[p->units], text);
 	else
-		keep_text(u, &p->unit_name[p->units++], text);
+		u->flaw[SLOPE_SECTION_META][SLOPE_FLAW_RANGE]++;
+	p->units += p->units < SLOPE_UNITS_MAX;      /* one without a name gets the usual one of its place */
 }
 
 static void add_problem(struct slope_unpack *u, struct slope_text text)

@@ -73,7 +73,7 @@ static unsigned char_columns(uint32_t c)
 static bool is_unsafe(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == REPLACEMENT || (c >= 0x202A && c <= 0x202E) ||
-	       (c >= 0x2066 && c <= 0x2069);
+	       (c >= 0x2066 && c <= 0x2069) || (c & 0xFFFE) == 0xFFFE;   /* the last are no characters, and no XML */
 }
 
 size_t slope_clip_columns(const char *text)

@@ -155,6 +155,11 @@ bool slope_diff_json(const struct slope_diff_view *v, FILE *out)
 	put_profile(&j, "old", v->old, v->old_path, c->old_program);
 	put_profile(&j, "new", v->now, v->now_path, c->now_program);
 	put_counts(&j, c);
+	slope_json_array(&j, "unclear", true);
+	for (size_t i = 0; i < c->count; i++)
+		if (c->entry[i].unclear)
+			slope_json_string(&j, NULL, v->now->function[c->entry[i].now.function].name);
+	slope_json_end(&j);
 	slope_json_array(&j, "functions", false);
 	for (size_t i = 0; good && i < c->count; i++)
 		if (slope_difference_is_news(&c->entry[i]))

@@ -18,6 +18,8 @@
 #define ROWS 8                   /* sizes of a short table */
 #define IMPACT_TOLD 0.01
 #define NEARLY_ALL 0.95
+#define UNCLEAR_SAID 5u          /* names of functions that lost their growth */
+#define NAME_COLUMNS 60u
 
 /* In the order in which they are shown. X(id, heading, style, which differences) */
 #define HEADING_LIST(X)                                                                              \
@@ -328,15 +330,40 @@ static bool put_side(const char *label, const struct slope_diff_view *v, bool no
 	return true;
 }
 
-static void put_unclear(const struct slope_comparison *c, FILE *out)
+/* A gate that cannot decide must say whom to look at. */
+static bool put_unclear_names(const struct slope_diff_view *v, FILE *out)
 {
-	if (c->unclear)
-		fprintf(out,
-			"%zu function%s had a growth in the old profile and %s none in the new one.\n",
-			c->unclear, c->unclear == 1 ? "" : "s", c->unclear == 1 ? "has" : "have");
+	const struct slope_comparison *c = v->comparison;
+	size_t said = 0;
+
+	for (size_t i = 0; i < c->count && said < UNCLEAR_SAID; i++) {
+		if (!c->entry[i].unclear)
+			continue;
+		char *name = slope_clip_name(v->now->function[c->entry[i].now.function].name, NAME_COLUMNS);
+
+		if (!name)
+			return false;
+		fprintf(out, "%s%s", said++ ? ", " : ": ", name);
+		free(name);
+	}
+	fputs(said < c->unclear ? ", ...\n" : "\n", out);
+	return true;
+}
+
+static bool put_unclear(const struct slope_diff_view *v, FILE *out)
+{
+	const struct slope_comparison *c = v->comparison;
+	bool good = true;
+
+	if (c->unclear) {
+		fprintf(out, "%zu function%s had a growth in the old profile and %s none in the new one", c->unclear,
+			c->unclear == 1 ? "" : "s", c->unclear == 1 ? "has" : "have");
+		good = put_unclear_names(v, out);
+	}
 	if (c->nameless)
 		fprintf(out, "%zu function%s without symbols cannot be recognized in the other build.\n", c->nameless,
 			c->nameless == 1 ? "" : "s");
+	return good;
 }
 
 bool slope_diff_text(const struct slope_diff_view *v, FILE *out)
@@ -354,7 +381,7 @@ bool slope_diff_text(const struct slope_diff_view *v, FILE *out)
 	fprintf(out,
 		"\n%zu function%s, %zu with sizes enough to compare their growth; below %g%% of the cost is no news.\n",
 		c->count, c->count == 1 ? "" : "s", c->compared, v->options->share * 100);
-	put_unclear(c, out);
+	good = good && put_unclear(v, out);
 	if (v->result)
 		fprintf(out, "gate: %s\n", v->result);
 	return good;

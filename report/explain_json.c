@@ -53,6 +53,7 @@ static void put_level(struct slope_json *j, const struct slope_level *level, con
 	slope_facts_function(j, p, &p->function[level->function]);
 	slope_growth_json(j, "growth", &level->growth);
 	slope_json_string(j, "shares_of", level->by_growth ? "growth" : "cost");
+	slope_json_bool(j, "contradicts", level->contradicts);
 	slope_json_bool(j, "recursive", level->recursive);
 	if (level->recursive)
 		slope_json_real(j, "own_calls", level->own_calls);

@@ -179,6 +179,8 @@ static bool put_level(const struct slope_level *level, const struct slope_profil
 	}
 	if (!level->by_growth)
 		fputs("Its sizes do not show any growth: the parts are parts of its cost.\n", out);
+	if (level->contradicts)
+		fputs("Its callees cost more than all of it: the profile contradicts itself, and so do the shares.\n", out);
 	fputc('\n', out);
 	ok &= put_parts(level, p, o, out);
 	fputc('\n', out);

@@ -144,7 +144,11 @@ static double put_calls(const struct slope_show *s, const struct slope_axis *x, 
 
 /* ---- script ---- */
 
-/* A text of the profile as a word of gnuplot's: within single quotes nothing has a meaning. */
+/*
+ * A text of the profile as a word of gnuplot's: within single quotes nothing has
+ * a meaning but the quote itself. Doubled it would stand for one, except at the
+ * beginning; so it becomes the typographic one, and no text can leave its quotes.
+ */
 static bool put_quoted(const char *text, size_t columns, bool name, FILE *out)
 {
 	char *safe = name ? slope_clip_name(text, columns) : slope_clip_middle(text, columns);
@@ -153,7 +157,7 @@ static bool put_quoted(const char *text, size_t columns, bool name, FILE *out)
 		return false;
 	fputc('\'', out);
 	for (const char *c = safe; *c; c++)
-		fputs(*c == '\'' ? "''" : (char[]){ *c, '\0' }, out);
+		fputs(*c == '\'' ? "\xe2\x80\x99" : (char[]){ *c, '\0' }, out);
 	fputc('\'', out);
 	free(safe);
 	return true;
@@ -235,12 +239,16 @@ static void put_marks(int column, int type, const char *color, const char *title
 	fprintf(out, " linecolor rgb '%s' title '%s', \\\n", color, title);
 }
 
-static void put_cost_plot(const struct slope_show *s, const struct slope_axis *y, FILE *out)
+static bool put_cost_plot(const struct slope_show *s, const struct slope_axis *y, FILE *out)
 {
 	const struct slope_growth *g = &s->growth[SLOPE_COST_MEAN];
+	char label[80];
 
-	fprintf(out, "set ylabel 'cost of a call (%s%s)' noenhanced\n", unit_of(s), y->log ? ", log" : "");
-	fputs("plot \\\n", out);
+	snprintf(label, sizeof(label), "cost of a call (%.40s%s)", unit_of(s), y->log ? ", log" : "");
+	fputs("set ylabel ", out);
+	bool ok = put_quoted(label, SIZE_MAX, false, out);
+
+	fputs(" noenhanced\nplot \\\n", out);
 	if (s->has_above)
 		put_line(4, "linewidth 2 dashtype '-'", "#777777", "", s->above, out);
 	if (g->fitted)
@@ -252,6 +260,7 @@ static void put_cost_plot(const struct slope_show *s, const struct slope_axis *y
 		put_marks(4, 10, "#009e73", "best", out);
 	}
 	fputs(" $points using 1:3 with points pointtype 7 pointsize 0.8 linecolor rgb '#000000' title 'mean'\n", out);
+	return ok;
 }
 
 static void put_calls_plot(const struct slope_show *s, const struct slope_axis *x, double most, FILE *out)
@@ -287,7 +296,7 @@ bool slope_gnuplot_script(const struct slope_show *s, enum slope_picture kind, F
 	put_tics('x', &x, 10, false, out);
 	put_tics('y', &y, 8, true, out);
 	fputs("set tmargin at screen 0.89\nset bmargin at screen 0.305\n", out);
-	put_cost_plot(s, &y, out);
+	ok &= put_cost_plot(s, &y, out);
 	fputs("unset label\nunset key\nset tmargin at screen 0.28\nset bmargin at screen 0.12\n", out);
 	put_calls_plot(s, &x, most, out);
 	fputs("unset multiplot\n", out);

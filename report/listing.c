@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #define HEAD_LINES 12u           /* an opening brace comes within so many lines, or not at all */
+#define SOURCE_BYTES (64 << 20)  /* what is larger is no source */
 #define FUNCTION_LINES 5000u     /* where braces do not balance, somebody has to stop */
 
 /* What the scan is in the middle of, from line to line. */
@@ -55,7 +56,7 @@ static FILE *open_source(const char *path, time_t *changed)
 {
 	struct stat st;
 
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > SOURCE_BYTES)
 		return NULL;
 	*changed = st.st_mtime;
 	return fopen(path, "re");

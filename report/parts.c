@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/clip.h"
 #include "report/functions.h"
+#include "report/names.h"
 #include "report/parts.h"
 
 #define ROOM_FOR_FOLDERS 120     /* columns of a terminal that can show more than a file's name */
@@ -13,7 +15,9 @@
 
 const char *slope_parts_percent(double share, char *text, size_t bytes)
 {
-	if (share <= 0)
+	if (!isfinite(share))
+		snprintf(text, bytes, "?");
+	else if (share <= 0)
 		snprintf(text, bytes, "0");
 	else if (share < 0.0005)
 		snprintf(text, bytes, "<0.1%%");
@@ -121,7 +125,9 @@ void slope_parts_run(const struct slope_profile *p, const struct slope_report_op
 	fprintf(out, "%zu thread%s, ", threads, threads == 1 ? "" : "s");
 	if (coroutines)
 		fprintf(out, "%zu coroutine%s, ", coroutines, coroutines == 1 ? "" : "s");
-	fprintf(out, "source %s\n", p->source ? p->source : "unknown");
+	fputs("source ", out);
+	slope_names_put(p->source ? p->source : "unknown", '\n', ' ', out);
+	fputc('\n', out);
 }
 
 /* A file that was cut off says so among its problems; a profile in memory may have none. */

@@ -96,6 +96,17 @@ static void test_a_larger_order_falls(void **state)
 	assert_int_equal(guess(flat, 10, 5000, 0, logarithm).trend, SLOPE_TREND_FALLS);
 }
 
+/* n^99 is beyond any floating-point number from n = 1300 on; its logarithm is not. */
+static void test_an_order_beyond_all_numbers_falls(void **state)
+{
+	(void)state;
+	struct slope_guess g = guess(squares, 10, 1e6, 0, (struct slope_order){ 99, 0, 0 });
+
+	assert_int_equal(g.trend, SLOPE_TREND_FALLS);
+	assert_true(fabs(g.slope + 97) < 0.1);
+	assert_true(isnan(g.level));
+}
+
 /* Lower-order terms let the ratio fall all the way; it ends at the constant all the same. */
 static void test_lower_terms_fade(void **state)
 {
@@ -234,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_the_right_order_levels_off_at_its_constant),
 		cmocka_unit_test(test_a_smaller_order_rises),
 		cmocka_unit_test(test_a_larger_order_falls),
+		cmocka_unit_test(test_an_order_beyond_all_numbers_falls),
 		cmocka_unit_test(test_lower_terms_fade),
 		cmocka_unit_test(test_slow_ratios_are_not_called_wrong),
 		cmocka_unit_test(test_noise_makes_it_wider_then_unclear),

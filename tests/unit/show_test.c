@@ -294,11 +294,16 @@ static void test_script_is_safe(void **state)
 	char *name = p->function[FN_WALK].name;
 	struct slope_show_options o = options_for(FN_WALK);
 
-	p->function[FN_WALK].name = "it's\n`date`\\";
+	char *unit = p->unit_name[0];
+
+	p->function[FN_WALK].name = "'it's\n`date`\\";
+	p->unit_name[0] = "ir';system('date');x='";
 	char *text = printed(p, &o, script);
 
 	p->function[FN_WALK].name = name;
-	expect_contains(text, "'it''s?`date`\\'\n");
+	p->unit_name[0] = unit;
+	expect_contains(text, "'\xe2\x80\x99it\xe2\x80\x99s?`date`\\'\n");
+	expect_contains(text, "(ir\xe2\x80\x99;system(\xe2\x80\x99" "date\xe2\x80\x99);x=\xe2\x80\x99");
 	expect_contains(text, "$points << END\n10 320 300 280\n50 7600 7500 7400\n");
 	expect_contains(text, "title 'fitted: n^2'");
 	assert_null(strstr(text, "nan"));
