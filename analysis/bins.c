@@ -13,6 +13,7 @@
 #define NEIGHBOURS 3u            /* on each side, that the smooth curve looks at */
 #define DISTRUST 0.01            /* what a bin far off counts for the smooth curve */
 #define TAIL 0.25                /* a weight grows with n to this power */
+#define HEAVY 0.25               /* of the cost: a bin with so much of it is no outlier */
 #define ENDS 2u                  /* bins at each end, where the smooth curve only extrapolates */
 
 /* The relative variance of single calls, over all sizes that were called twice or more. */
@@ -62,6 +63,7 @@ static void put_bin(struct slope_bins *b, const struct gathering *sum, double va
 
 	b->n[i] = sum->n / sum->weight;
 	b->cost[i] = sum->cost / sum->weight;
+	b->total[i] = b->cost[i] * sum->calls;
 	b->weight[i] = 1 / (MODEL_ERROR * MODEL_ERROR + variation / sum->calls);
 }
 
@@ -225,12 +227,15 @@ static void smooth(struct slope_bins *b, struct slope_growth *g)
 	follow(b, log_cost, trust, least, apart);
 	if (distrust(b, apart, trust))
 		follow(b, log_cost, trust, least, apart);
-	double most = bearable(b);
+	double most = bearable(b), all = 0;
+
+	for (size_t k = 0; k < b->count; k++)
+		all += b->total[k];
 
 	for (size_t i = 0; i < b->count; i++) {
 		double off = i >= ENDS && i + ENDS < b->count ? apart[i] : off_at_end(log_cost, i, b->count);
 
-		if (fabs(off) <= most)
+		if (fabs(off) <= most || b->total[i] >= HEAVY * all)
 			continue;
 		double times = most / fabs(expm1(off)), weight = fmin(times * times, 1);
 

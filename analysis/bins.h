@@ -18,6 +18,7 @@ struct slope_bins {
 	double n[SLOPE_BINS_MAX];
 	double log_n[SLOPE_BINS_MAX];
 	double cost[SLOPE_BINS_MAX];
+	double total[SLOPE_BINS_MAX];    /* cost of all calls; slope_bins_part leaves it out */
 	double smooth[SLOPE_BINS_MAX];   /* of the cost; never 0 */
 	double weight[SLOPE_BINS_MAX];   /* 1 on average */
 	double scale[SLOPE_BINS_MAX];    /* sqrt(weight) / smooth: makes a residual a weighted relative error */

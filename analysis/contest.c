@@ -7,6 +7,7 @@
 #define CRITERION_CLEAR 6.0      /* a difference in AICc that rules a model out ... */
 #define LEFT_OUT_CLEAR 1.3       /* ... if the leave-one-out error, too, is so many times the best */
 #define CRITERION_PREFERS 2.0    /* a difference in AICc that counts for a model */
+#define HOPELESS 0.25            /* the error of a constant that cannot be one */
 #define GAIN_CLEAR 1.3           /* what a further parameter must gain in the leave-one-out error */
 #define GAIN_CRITERION 8.0       /* and in AICc */
 #define UPPER_RANGE 12.0         /* the sizes that can do without a logarithm: up to this ratio below the largest, */
@@ -51,8 +52,23 @@ static unsigned best_of(const struct slope_contest *c, unsigned parameters)
 
 static bool clearly_better(const struct slope_fit *more, const struct slope_fit *less)
 {
+	/* With few bins AICc takes a constant for anything: not where it is plainly wrong. */
+	if (less->parameters == 2 && less->error > HOPELESS && more->left_out * 2 < less->left_out && more->certainty > 3)
+		return true;
 	return more->criterion < less->criterion - GAIN_CRITERION && more->left_out * GAIN_CLEAR < less->left_out &&
 	       more->certainty > 3;
+}
+
+/* Of those with one term besides the constant. */
+static unsigned best_rising(const struct slope_contest *c)
+{
+	unsigned best = SLOPE_CANDIDATE_CONSTANT;
+
+	for (unsigned i = 1; i < SLOPE_CANDIDATES; i++)
+		if (c->there[i] && c->fit[i].parameters == 3 &&
+		    (best == SLOPE_CANDIDATE_CONSTANT || c->fit[i].criterion < c->fit[best].criterion))
+			best = i;
+	return best;
 }
 
 /* Simple models first: one with more parameters must be clearly better than the best simpler one. */
@@ -67,6 +83,8 @@ static void choose(struct slope_contest *c, size_t bins)
 	for (unsigned parameters = 3; parameters <= 4; parameters++) {
 		unsigned next = best_of(c, parameters);
 
+		if (next == SLOPE_CANDIDATE_CONSTANT && c->fit[next].error > HOPELESS)
+			next = best_rising(c);
 		if (c->fit[next].parameters > c->fit[c->best].parameters && clearly_better(&c->fit[next], &c->fit[c->best]))
 			c->best = next;
 	}

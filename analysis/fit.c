@@ -9,6 +9,7 @@
 #define COLUMNS 3u
 #define LEAST_ERROR 0.01         /* differences below one percent are not held for or against a model */
 #define LEADING 0.2              /* of the cost at the largest size: less is a correction, and no growth */
+#define RATE_LEAST 0.03          /* of an exponential: one that doubles every 23 cells; slower ones are powers in disguise */
 #define GRID 15u                 /* exponents that a bootstrap round tries */
 #define ROUNDS_MAX 400u
 #define WIDER 1.4                /* a bootstrap's interval is too narrow by about this much: tests/growth/corpus */
@@ -168,6 +169,15 @@ static bool sensible(const struct slope_model *m, const struct slope_bins *b)
 	return true;
 }
 
+/* A slow term above a constant far below zero rises faster than n itself: that is no slow growth. */
+static bool hides_a_rise(const struct slope_model *m, const struct slope_bins *b)
+{
+	double first = b->n[0], top = b->n[b->count - 1], before = slope_model_at(m, first);
+
+	return !m->order.base && m->order.power < 1 && m->constant < 0 &&
+	       (before <= 0 || slope_model_at(m, top) / before > top / fmax(first, 1));
+}
+
 bool slope_fit_order(struct slope_fit *f, const struct slope_bins *b, struct slope_order order, bool linear, unsigned free)
 {
 	struct system s;
@@ -199,7 +209,7 @@ bool slope_fit_order(struct slope_fit *f, const struct slope_bins *b, struct slo
 	f->model.factor = coefficient[s.columns - 1] / unit;
 	if (linear)
 		f->model.linear = coefficient[1] / b->n[b->count - 1];
-	return sensible(&f->model, b);
+	return sensible(&f->model, b) && (free || !hides_a_rise(&f->model, b));
 }
 
 /* The sum of squares that is left when only `value` (and constant, and linear term) explain the cost. */
@@ -315,6 +325,8 @@ bool slope_fit_exponential(struct slope_fit *f, const struct slope_bins *b)
 		return false;
 	double rate = search(b, grow, 1 / range, fmin(3, 300 / range), 24, false);
 
+	if (rate < RATE_LEAST)
+		return false;
 	return slope_fit_order(f, b, (struct slope_order){ .base = exp(rate) }, false, 1);
 }
 

@@ -26,6 +26,9 @@
 #define APART 1.2                /* sizes in this ratio are two; nearer ones say the same */
 #define GAP_WIDE 10.0            /* a gap in the sizes, of this ratio, must be bridged by good evidence */
 #define ABOVE_GAP 4u             /* separate sizes above a gap, with which it does no harm */
+#define TOP_GAP 1.8              /* the topmost one or two sizes stand alone above a gap of this ratio, */
+#define TOP_FORETOLD 2.5         /* ... if those below foretell this much less */
+#define UNRELATED 16.0           /* costs so much farther apart than n^3 would make them have another reason than n */
 #define FORETOLD 1.5             /* ... the lower sizes foretell the upper ones within this factor */
 #define SHOWS 0.2                /* a steep term shows where it makes up so much of the cost: */
 #define SHOWS_BINS 3u            /* in so many bins at least ... */
@@ -286,6 +289,36 @@ static bool rests_on_a_gap(const struct slope_growth *g, const struct slope_bins
 }
 
 /*
+ * A steep order that only the topmost sizes speak for: they stand alone above a
+ * gap, and those below it, by the order that they have themselves, foretell
+ * much less. That may be one event.
+ */
+static bool rests_on_the_top(const struct slope_growth *g, const struct slope_bins *b)
+{
+	size_t at = SIZES_LEAST;
+	struct slope_bins lower;
+	struct slope_contest below;
+
+	if (slope_order_compare(g->model.order, order_n_log_n) <= 0)
+		return false;
+	while (at < b->count && (b->n[at] < TOP_GAP * fmax(b->n[at - 1], 1) || separate(b, at) >= 3))
+		at++;
+	if (at >= b->count)
+		return false;
+	slope_bins_part(&lower, b, 0, at);
+	slope_contest_hold(&below, &lower);
+	for (size_t i = at; i < b->count; i++) {
+		double foretold = slope_model_at(&below.fit[below.best].model, b->n[i]);
+
+		if (below.there[below.power])
+			foretold = fmax(foretold, slope_model_at(&below.fit[below.power].model, b->n[i]));
+		if (foretold < b->cost[i] / TOP_FORETOLD)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Below, the constant and the linear term cover a steep one, so that a bend or
  * the last few sizes alone decide how steep it is. It must show over some range.
  */
@@ -322,7 +355,7 @@ static enum slope_reason doubt(const struct slope_growth *g, const struct slope_
 		return SLOPE_REASON_LATE;
 	if (spread(g) > SPREAD_MOST)
 		return SLOPE_REASON_SEVERAL;
-	return rests_on_a_gap(g, b) ? SLOPE_REASON_GAP : SLOPE_REASON_NONE;
+	return rests_on_a_gap(g, b) || rests_on_the_top(g, b) ? SLOPE_REASON_GAP : SLOPE_REASON_NONE;
 }
 
 static double falloff(double x, double half)
@@ -395,6 +428,20 @@ static bool is_fixed(const struct slope_curve *curve)
 	       curve->point[curve->count - 1].n <= RANGE_FIXED * fmax(curve->point[0].n, 1);
 }
 
+/* The sizes are all about the same, and the costs far apart: the work does not come from what is read. */
+static bool is_unrelated(const struct slope_curve *curve)
+{
+	double least = INFINITY, most = 0;
+
+	for (size_t i = 0; i < curve->count; i++) {
+		least = fmin(least, curve->point[i].cost[SLOPE_COST_MIN]);
+		most = fmax(most, curve->point[i].cost[SLOPE_COST_MAX]);
+	}
+	double range = curve->point[curve->count - 1].n / fmax(curve->point[0].n, 1);
+
+	return most > UNRELATED * range * range * range * fmax(least, 1);
+}
+
 void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, enum slope_statistic of, bool thorough)
 {
 	struct slope_bins all, upper;
@@ -414,7 +461,7 @@ void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, en
 	slope_bins_init(&all, curve, of, g);
 	g->bins = all.count;
 	if (is_fixed(curve)) {
-		answer_nothing(g, SLOPE_REASON_FIXED);
+		answer_nothing(g, is_unrelated(curve) ? SLOPE_REASON_UNRELATED : SLOPE_REASON_FIXED);
 		return;
 	}
 	if (all.count < SIZES_LEAST) {       /* many sizes in few bins lie close together */
@@ -431,10 +478,8 @@ void slope_growth_of(struct slope_growth *g, const struct slope_curve *curve, en
 	} else {
 		conclude(g, &c, &all, rounds);
 	}
-	if (g->verdict == SLOPE_VERDICT_EXPONENTIAL)
-		return;
-	if (g->to < RANGE_LEAST * fmax(g->from, 1))
-		answer_nothing(g, SLOPE_REASON_NARROW);
+	if (g->verdict != SLOPE_VERDICT_EXPONENTIAL && g->to < RANGE_LEAST * fmax(g->from, 1))
+		answer_nothing(g, is_unrelated(curve) ? SLOPE_REASON_UNRELATED : SLOPE_REASON_NARROW);
 	else if (separate(&all, 0) < SIZES_LEAST)
 		answer_nothing(g, SLOPE_REASON_FEW_SIZES);
 }
@@ -496,6 +541,9 @@ char *slope_growth_advice(const struct slope_growth *g, char text[SLOPE_ADVICE_T
 	case SLOPE_REASON_NARROW:
 		snprintf(text, SLOPE_ADVICE_TEXT, "run inputs with n up to %.0f or beyond, and merge the profiles",
 			 rounded_up(g->n_min * 64));
+		break;
+	case SLOPE_REASON_UNRELATED:
+		snprintf(text, SLOPE_ADVICE_TEXT, "its work does not come from what it reads; slope explain has its callees");
 		break;
 	case SLOPE_REASON_GAP:
 		snprintf(text, SLOPE_ADVICE_TEXT, "run inputs with n between %.0f and %.0f, and merge the profiles", g->gap_from,

@@ -42,6 +42,7 @@ enum slope_verdict {
 	X(NO_FIT, "no model fits")                              \
 	X(FALLING, "cost falls with n")                         \
 	X(GAP, "a gap in the sizes")                            \
+	X(UNRELATED, "cost does not follow n")                  \
 	X(SEVERAL, "several models fit")                        \
 	X(WEAK, "too little evidence")                          \
 	X(SCATTERED, "too much scatter")                        \

@@ -10,6 +10,11 @@
 #define WORTH_LATER 0.01         /* a share of the cost at larger inputs that hurts */
 #define WORTH_NOW 0.01           /* ... or is hot, by the function itself */
 #define WORTH_ASKING 0.05        /* with callees: an unclear function is worth a line */
+#define SMALL 0.003              /* a share now, below which a forecast needs good evidence */
+#define EVIDENCE_GOOD 0.45
+#define FACTOR_MOST 1e9          /* nobody waits for more */
+#define RUNS_LEAST 3u            /* of a merged profile, to compare them */
+#define RUNS_APART 1.5           /* largest sizes of the runs: nearer ones are the same */
 #define PASSED_ON 0.95           /* a function that hands so much to one callee, once a call, is a wrapper */
 #define INHERITED 0.75           /* so much of the cost in a callee that is as steep: the callee's fault */
 
@@ -61,7 +66,7 @@ static double predict(const struct slope_growth *g, const struct slope_curve *cu
 		/* Below the sizes that the model describes, it only says how much more there will be. */
 		later += at > 0.2 * point->cost[SLOPE_COST_MEAN] ? cost * fmax(then / at, 0) : fmax(then, 0) * point->calls;
 	}
-	return now > 0 ? fmin(later / now, 1e18) : NAN;
+	return now > 0 ? fmin(later / now, FACTOR_MOST) : NAN;
 }
 
 /* Larger inputs may also mean more calls of the same size: whichever costs more. */
@@ -70,6 +75,34 @@ static double foretell_factor(const struct slope_growth *g, const struct slope_c
 	if (g->reason == SLOPE_REASON_FIXED)
 		return times;
 	return g->verdict == SLOPE_VERDICT_INCONCLUSIVE ? NAN : fmax(predict(g, curve, times), times);
+}
+
+/*
+ * Of several runs with inputs of different sizes: is the function's largest n
+ * the same in all of them? Then it has nothing to do with the program's input.
+ */
+static bool same_in_all_runs(const struct slope_profile *p, uint32_t function, uint32_t metric)
+{
+	double least = INFINITY, most = 0, here = 0;
+	size_t count, runs = 0;
+	const struct slope_profile_row *row = slope_curve_rows(p, function, &count);
+
+	if (p->runs < RUNS_LEAST)
+		return false;
+	/* Rows are sorted by thread, and the threads of a process stand together. */
+	for (size_t i = 0; i < count; i++) {
+		const struct slope_profile_points *points = &row[i].points[metric];
+
+		if (points->count)
+			here = fmax(here, (double)slope_profile_point(p, points, points->count - 1)->n);
+		if (i + 1 < count && p->thread[row[i].thread].process == p->thread[row[i + 1].thread].process)
+			continue;
+		least = fmin(least, here);
+		most = fmax(most, here);
+		here = 0;
+		runs++;
+	}
+	return runs == p->runs && most <= RUNS_APART * fmax(least, 1);
 }
 
 static bool measure(struct slope_rank_row *row, const struct slope_profile *p, struct slope_curve *curve,
@@ -84,6 +117,11 @@ static bool measure(struct slope_rank_row *row, const struct slope_profile *p, s
 		row->n_max = (uint64_t)curve->point[curve->count - 1].n;
 	}
 	slope_growth_of(&row->growth, curve, o->of, false);
+	if (slope_growth_is_steep(&row->growth) && same_in_all_runs(p, row->function, o->metric)) {
+		row->growth.verdict = SLOPE_VERDICT_INCONCLUSIVE;
+		row->growth.reason = SLOPE_REASON_FIXED;
+		row->growth.grade = '-';
+	}
 	row->factor = foretell_factor(&row->growth, curve, o->times);
 	return true;
 }
@@ -158,7 +196,8 @@ static void put_into_group(struct slope_rank_row *row, uint64_t program)
 	if (row->growth.verdict == SLOPE_VERDICT_INCONCLUSIVE && row->growth.reason != SLOPE_REASON_FIXED) {
 		if (self >= WORTH_NOW || row->share >= WORTH_ASKING)
 			row->group = SLOPE_GROUP_UNCLEAR;
-	} else if (slope_growth_is_steep(&row->growth) && row->later >= WORTH_LATER) {
+	} else if (slope_growth_is_steep(&row->growth) && row->later >= WORTH_LATER &&
+		   (row->share >= SMALL || row->growth.evidence >= EVIDENCE_GOOD)) {
 		row->group = SLOPE_GROUP_HURTS;
 	} else if (self >= WORTH_NOW) {
 		row->group = SLOPE_GROUP_HOT;

@@ -316,7 +316,7 @@ static void put_legend(const struct view *v, FILE *out)
 {
 	fputs(slope_style_on(SLOPE_STYLE_DIM, v->o->color), out);
 	fprintf(out, "growth of the %s cost with n, the size of the input; exponent: 95%% interval; ev: evidence, A to D.\n"
-		     "now: share of the cost, with callees; %s: the same if inputs were %g times as large.\n",
+		     "now: share of the cost, with callees; %s: the same if the inputs n of its calls were %g times as large.\n",
 		v->o->of == SLOPE_COST_MAX ? "greatest" : v->o->of == SLOPE_COST_MIN ? "least" : "mean", v->later, v->o->times);
 	if (v->rows->thread && v->wide)
 		fprintf(out, "thread: part of the input that other threads%s have written.\n",

@@ -222,7 +222,7 @@ static void test_text_at_80_columns(void **state)
 		"To settle std::vector<...>::push_back(...): record with this input metric (record --input=both).\n"
 		"~ above 1000 sizes: near ones share a point (record --max-points=N for more).\n"
 		"growth of the mean cost with n, the size of the input; exponent: 95% interval; ev: evidence, A to D.\n"
-		"now: share of the cost, with callees; at 10x: the same if inputs were 10 times as large.\n"
+		"now: share of the cost, with callees; at 10x: the same if the inputs n of its calls were 10 times as large.\n"
 		"One function, its plot and its evidence: slope show NAME; what makes it grow: slope explain NAME\n");
 	free(text);
 }
