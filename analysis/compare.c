@@ -272,7 +272,7 @@ static int judge_cost(const struct slope_difference *d, const struct slope_compa
 static bool judge_workload(const struct slope_difference *d, const struct slope_compare_options *o,
 			   const struct bounds *most)
 {
-	double before = (double)d->old.calls, after = (double)d->now.calls;
+	double before = (double)d->old.calls * d->runs, after = (double)d->now.calls;
 	bool calls = fabs(after - before) >= o->least_workload * fmax(before, after);
 
 	return (d->ratio.p_sizes <= most->workload && d->ratio.distance >= o->least_workload) ||
@@ -370,6 +370,7 @@ static bool compare(struct slope_difference *d, struct slope_curve *curve, const
 	if (!load_side(&d->old, &curve[0], old, pair.old, o->old_unit, o) ||
 	    !load_side(&d->now, &curve[1], now, pair.now, o->now_unit, o))
 		return false;
+	d->runs = fmax((double)now->runs, 1) / fmax((double)old->runs, 1);
 	d->p_growth = d->p_calls = d->in_callees = NAN;
 	slope_ratio_of(&d->ratio, &curve[0], &curve[1], o->of);
 	if (pair.old != SLOPE_PAIRING_NONE && pair.now != SLOPE_PAIRING_NONE) {
@@ -379,7 +380,7 @@ static bool compare(struct slope_difference *d, struct slope_curve *curve, const
 			slope_growth_of(&d->old.growth, &curve[0], o->of, true);
 			slope_growth_of(&d->now.growth, &curve[1], o->of, true);
 		}
-		d->p_calls = slope_ratio_counts((double)d->old.calls, (double)d->now.calls);
+		d->p_calls = slope_ratio_counts((double)d->old.calls, (double)d->now.calls, d->runs);
 	}
 	d->impact = impact_of(d, &curve[1]);
 	return true;

@@ -10,7 +10,7 @@
  *   of the exponent, that do not touch. Without enough common sizes the
  *   intervals alone decide;
  * - cost: the ratio is not 1, on the whole or at one end of the sizes;
- * - workload: calls, or their distribution over n.
+ * - workload: calls in a run, or their distribution over n.
  *
  * The p values of each of the three kinds go through Benjamini-Hochberg, over
  * all functions of both profiles. Functions of too little cost are compared,
@@ -44,6 +44,7 @@ struct slope_side {
 struct slope_difference {
 	struct slope_side old, now;
 	struct slope_ratio ratio;    /* only where both have it */
+	double runs;                 /* of the new profile for each of the old one */
 	double p_growth, p_calls;    /* besides those in `ratio`; NaN: no test */
 	double cross;                /* the size where the fitted curves cross, near the measured ones; NaN: none */
 	double in_callees;           /* part of the change of cost that is not its own; NaN: the calls differ */

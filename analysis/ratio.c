@@ -366,9 +366,9 @@ static void compare_sizes(struct slope_ratio *r, const struct slope_curve *old, 
 	r->p_sizes = kolmogorov((root + 0.12 + 0.11 / root) * r->distance);
 }
 
-double slope_ratio_counts(double a, double b)
+double slope_ratio_counts(double a, double b, double times)
 {
-	return a + b > 0 ? 2 * gsl_cdf_ugaussian_Q(fabs(b - a) / sqrt(a + b)) : 1;
+	return a + b > 0 ? 2 * gsl_cdf_ugaussian_Q(fabs(b - a * times) / sqrt(times * (a + b))) : 1;
 }
 
 void slope_ratio_of(struct slope_ratio *r, const struct slope_curve *old, const struct slope_curve *now,

@@ -34,8 +34,8 @@ struct slope_ratio {
 void slope_ratio_of(struct slope_ratio *r, const struct slope_curve *old, const struct slope_curve *now,
 		    enum slope_statistic of);
 
-/* Two-sided p value of a count that was `a` and is `b`, when both come from one rate. */
-double slope_ratio_counts(double a, double b);
+/* Two-sided p value of a count that was `a` and is `b` after `times` as much of the same, when both come from one rate. */
+double slope_ratio_counts(double a, double b, double times);
 
 /*
  * Benjamini-Hochberg: of `count` p values (NaN: no test), the greatest that is

@@ -99,7 +99,9 @@ bool slope_rules_add(struct slope_rules *rules, const char *text, char *error, s
 		rule_fini(&rule);
 		return false;
 	}
-	more = realloc(rules->rule, (rules->count + 1) * sizeof(*more));
+	more = rules->rule;
+	if (!(rules->count & (rules->count - 1)))    /* 0, or a power of two: full */
+		more = realloc(more, (rules->count ? 2 * rules->count : 1) * sizeof(*more));
 	if (!more) {
 		snprintf(error, error_bytes, "out of memory");
 		rule_fini(&rule);

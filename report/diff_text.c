@@ -116,9 +116,11 @@ static void put_workload(const struct slope_difference *d, const struct slope_co
 	bool sizes = d->ratio.distance >= o->least_workload;
 	char before[SLOPE_TABLE_REAL], after[SLOPE_TABLE_REAL];
 
-	if (d->old.calls != d->now.calls)
-		fprintf(out, "calls %s -> %s%s", slope_table_number(d->old.calls, before),
-			slope_table_number(d->now.calls, after), sizes ? ", " : "");
+	if ((double)d->old.calls * d->runs != (double)d->now.calls) {
+		fprintf(out, "calls %s -> %s", slope_table_number(d->old.calls, before),
+			slope_table_number(d->now.calls, after));
+		fprintf(out, "%s%s", d->runs != 1 ? " in another number of runs" : "", sizes ? ", " : "");
+	}
 	if (!sizes)
 		return;
 	fprintf(out, "n %s", slope_table_real(a->n_min, before));
@@ -319,12 +321,19 @@ static bool put_side(const char *label, const struct slope_diff_view *v, bool no
 
 	if (!path)
 		return false;
+	uint64_t runs = now ? v->now->runs : v->old->runs;
+	double times_more = fmax((double)v->now->runs, 1) / fmax((double)v->old->runs, 1);
+
 	fprintf(out, "%s%s%s  %s: %s %s in all", slope_style_on(SLOPE_STYLE_BOLD, v->color), label,
 		slope_style_off(SLOPE_STYLE_BOLD, v->color), path,
 		slope_table_number(now ? c->now_program : c->old_program, cost),
 		v->now->unit_name[v->options->now_unit]);
+	if (runs > 1)
+		fprintf(out, " of %" PRIu64 " runs", runs);
 	if (now && c->old_program && c->now_program)
-		fprintf(out, ", %s times the old cost", times((double)c->now_program / (double)c->old_program, text));
+		fprintf(out, ", %s times the old cost%s",
+			times((double)c->now_program / (double)c->old_program / times_more, text),
+			times_more != 1 ? " of a run" : "");
 	fputc('\n', out);
 	free(path);
 	return true;
