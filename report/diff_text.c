@@ -133,8 +133,8 @@ static void put_whole(const struct slope_side *s, FILE *out)
 {
 	char calls[8], part[16], growth[SLOPE_GROWTH_TEXT];
 
-	fprintf(out, "%s of the cost, %s calls", slope_parts_percent(s->share, part, sizeof(part)),
-		slope_table_number(s->calls, calls));
+	fprintf(out, "%s of the cost, %s call%s", slope_parts_percent(s->share, part, sizeof(part)),
+		slope_table_number(s->calls, calls), s->calls == 1 ? "" : "s");
 	if (s->growth.verdict != SLOPE_VERDICT_INCONCLUSIVE)
 		fprintf(out, ", growth %s", slope_growth_text(&s->growth, growth));
 }

@@ -127,8 +127,8 @@ static void a_logarithm_must_show_in_the_upper_sizes(void **state)
 	struct slope_contest c;
 
 	(void)state;
-	for (double n = 4; n < 3000; n *= 1.2)
-		curve_add(&curve, n, 1, 3 * n * n / (1 + 6 / n));
+	for (double n = 4; n < 6000; n *= 1.2)
+		curve_add(&curve, n, 1, 3 * n * n * (1 - 0.8 * exp(-n / 42)));
 	struct slope_bins b = bins_and_end(&curve, NULL);
 
 	slope_contest_hold(&c, &b);
@@ -136,6 +136,7 @@ static void a_logarithm_must_show_in_the_upper_sizes(void **state)
 	slope_contest_range(&c, &least, &most);
 	assert_true(slope_order_compare(least, (struct slope_order){ .power = 2 }) <= 0);
 	assert_int_equal(c.fit[c.best].model.order.logs, 0);
+	assert_true(c.fit[c.best].model.order.power == 2);
 }
 
 int main(void)

@@ -4,27 +4,7 @@
  * so, and no curve is too strange for an answer. tests/growth/corpus has the
  * rates over thousands of curves; here is one claim at a time.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-#include "analysis/growth.h"
-#include "tests/growth/random.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static void add(struct slope_curve *curve, double n, double calls, double cost)
-{
-	if (curve->count == curve->capacity) {
-		curve->capacity = curve->capacity ? 2 * curve->capacity : 256;
-		curve->point = realloc(curve->point, curve->capacity * sizeof(*curve->point));
-		assert_non_null(curve->point);
-	}
-	curve->point[curve->count++] = (struct slope_curve_point){ .n = n, .calls = calls, .cost = { cost, cost, cost } };
-}
+#include "tests/unit/curve_sample.h"
 
 static double exactly(struct slope_order order, double n)
 {
@@ -41,7 +21,7 @@ static struct slope_curve law(struct slope_order order, double constant, double 
 	struct slope_curve curve = slope_curve_none();
 
 	for (double n = from; n <= to; n = fmax(n + 1, floor(n * ratio)))
-		add(&curve, n, 1, floor(constant + factor * exactly(order, n)));
+		curve_add(&curve, n, 1, floor(constant + factor * exactly(order, n)));
 	return curve;
 }
 
@@ -149,6 +129,51 @@ static void a_range_of_one_name_is_no_range(void **state)
 	assert_string_equal(slope_growth_text(&g, text), "n^2.9 .. n^3");
 }
 
+static void an_interval_begins_at_nothing(void **state)
+{
+	struct slope_growth g = { .low = -0.04, .high = 0.031 };
+	char text[SLOPE_INTERVAL_TEXT];
+
+	(void)state;
+	assert_string_equal(slope_growth_interval(&g, text), "0.00..0.03");
+	g.low = 1.826;
+	g.high = 2.2;
+	assert_string_equal(slope_growth_interval(&g, text), "1.83..2.20");
+	g.high = INFINITY;
+	assert_string_equal(slope_growth_interval(&g, text), "");
+	g.low = g.high = NAN;
+	assert_string_equal(slope_growth_interval(&g, text), "");
+}
+
+static void steep_is_what_outgrows_its_input(void **state)
+{
+	struct slope_growth g = { .verdict = SLOPE_VERDICT_SUPERLINEAR, .low = 1.2, .high = 1.6 };
+
+	(void)state;
+	assert_true(slope_growth_is_steep(&g));
+	g.low = 1.02;                /* may as well be linear */
+	assert_false(slope_growth_is_steep(&g));
+	g.verdict = SLOPE_VERDICT_LINEARITHMIC;
+	g.low = 1.2;
+	assert_false(slope_growth_is_steep(&g));
+	g.verdict = SLOPE_VERDICT_EXPONENTIAL;
+	g.low = INFINITY;
+	assert_true(slope_growth_is_steep(&g));
+}
+
+static void advice_counts_the_sizes_that_are_missing(void **state)
+{
+	struct slope_growth g = { .verdict = SLOPE_VERDICT_INCONCLUSIVE, .reason = SLOPE_REASON_FEW_SIZES, .sizes = 2, .n_max = 10 };
+	char text[SLOPE_ADVICE_TEXT];
+
+	(void)state;
+	assert_non_null(strstr(slope_growth_advice(&g, text), "at least 3 more sizes, up to n = 80 "));
+	g.sizes = 4;
+	assert_non_null(strstr(slope_growth_advice(&g, text), "at least 1 more size, "));
+	g.sizes = 40;                /* many, but too near to each other */
+	assert_non_null(strstr(slope_growth_advice(&g, text), "at least 1 more size, "));
+}
+
 /* Thousands of small calls and one large: the tail decides. */
 static void small_calls_do_not_outvote_the_tail(void **state)
 {
@@ -157,7 +182,7 @@ static void small_calls_do_not_outvote_the_tail(void **state)
 
 	(void)state;
 	for (double n = 2; n < 3000; n = ceil(n * 1.25))
-		add(&curve, n, n < 40 ? 100000 : 1, 5000 + n * n);
+		curve_add(&curve, n, n < 40 ? 100000 : 1, 5000 + n * n);
 	struct slope_growth g = answer_and_end(&curve);
 
 	assert_string_equal(slope_growth_text(&g, text), "n^2");
@@ -170,7 +195,7 @@ static void each_statistic_has_its_own_answer(void **state)
 
 	(void)state;
 	for (double n = 4; n < 5000; n = ceil(n * 1.3)) {
-		add(&curve, n, 10, 20 * n + 7);
+		curve_add(&curve, n, 10, 20 * n + 7);
 		curve.point[curve.count - 1].cost[SLOPE_COST_MAX] = 3 * n * n + 20 * n;
 		curve.point[curve.count - 1].cost[SLOPE_COST_MIN] = 7;
 	}
@@ -199,24 +224,24 @@ static void each_reason_has_its_case(void **state)
 
 	(void)state;
 	expect_reason(slope_curve_none(), SLOPE_REASON_NO_POINTS);
-	add(&fixed, 10, 100000, 50);
+	curve_add(&fixed, 10, 100000, 50);
 	expect_reason(fixed, SLOPE_REASON_FIXED);
 	expect_reason(law(linear, 0, 5, 10, 10, 2), SLOPE_REASON_FEW_SIZES);
 	expect_reason(law(linear, 0, 5, 10, 40, 2), SLOPE_REASON_FEW_SIZES);
 	expect_reason(law(linear, 0, 5, 1000, 1100, 1.001), SLOPE_REASON_NARROW);
 	for (double n = 4; n < 5000; n = ceil(n * 1.3))
-		add(&falling, n, 5, floor(1e6 / n));
+		curve_add(&falling, n, 5, floor(1e6 / n));
 	expect_reason(falling, SLOPE_REASON_FALLING);
 	for (double n = 4; n < 100; n = ceil(n * 1.3))
-		add(&scattered, n, 1, floor(random_magnitude(&r, 10, 1000)));
+		curve_add(&scattered, n, 1, floor(random_magnitude(&r, 10, 1000)));
 	expect_reason(scattered, SLOPE_REASON_SCATTERED);
 	/* A bend in the last octave: nobody knows how steep that will be. */
 	for (double n = 4; n < 400; n = ceil(n * 1.1))
-		add(&late, n, 1, floor(n < 250 ? 250000 : 1000 * n));
+		curve_add(&late, n, 1, floor(n < 250 ? 250000 : 1000 * n));
 	expect_reason(late, SLOPE_REASON_LATE);
 	/* Up, down and up again, smoothly. */
 	for (double n = 1; n < 1e6; n = ceil(n * 1.2))
-		add(&wild, n, 1, floor(1000 * exp(-2 * cos(log(n) * 0.9))));
+		curve_add(&wild, n, 1, floor(1000 * exp(-2 * cos(log(n) * 0.9))));
 	expect_reason(wild, SLOPE_REASON_NO_FIT);
 }
 
@@ -254,7 +279,7 @@ static void two_regimes(void **state)
 
 	(void)state;
 	for (double n = 2; n < 20000; n = ceil(n * 1.25))
-		add(&curve, n, 3, n < 200 ? 8000 + n : floor(n * n / 5));
+		curve_add(&curve, n, 3, n < 200 ? 8000 + n : floor(n * n / 5));
 	struct slope_growth g = answer_and_end(&curve);
 
 	assert_true(g.broken);
@@ -272,7 +297,7 @@ static void the_same_answer_twice(void **state)
 
 	(void)state;
 	for (double n = 4; n < 50000; n = ceil(n * 1.2))
-		add(&curve, n, 1 + random_below(&r, 9), floor(30 + n * random_between(&r, 5, 15)));
+		curve_add(&curve, n, 1 + random_below(&r, 9), floor(30 + n * random_between(&r, 5, 15)));
 	for (int thorough = 0; thorough < 2; thorough++) {
 		memset(&once, 1, sizeof(once));
 		memset(&twice, 2, sizeof(twice));
@@ -296,7 +321,7 @@ static void one_point(void **state)
 		for (size_t k = 0; k < COUNT(cost); k++) {
 			struct slope_curve curve = slope_curve_none();
 
-			add(&curve, n[i], 1, cost[k]);
+			curve_add(&curve, n[i], 1, cost[k]);
 			expect_reason(curve, SLOPE_REASON_FEW_SIZES);
 		}
 }
@@ -336,7 +361,7 @@ static void a_hundred_thousand_sizes(void **state)
 
 	(void)state;
 	for (double n = 1; n <= 100000; n++)
-		add(&curve, n, 1, floor(n * log2(n + 1) * 6 + 11 * n));
+		curve_add(&curve, n, 1, floor(n * log2(n + 1) * 6 + 11 * n));
 	struct slope_growth g = answer_and_end(&curve);
 
 	assert_string_equal(slope_growth_text(&g, text), "n log n");
@@ -351,7 +376,7 @@ static void all_octaves(void **state)
 		struct slope_curve curve = slope_curve_none();
 
 		for (double n = 1; n < 0x1p64; n = fmax(n + 1, floor(n * ratio)))
-			add(&curve, n, 1, fmin(100 + n, 0x1p63));
+			curve_add(&curve, n, 1, fmin(100 + n, 0x1p63));
 		answer_and_end(&curve);
 	}
 }
@@ -368,7 +393,7 @@ static void strange_curves(void **state)
 		unsigned count = random_below(&r, 200);
 
 		for (unsigned i = 0; i < count && n < 0x1p64; i++) {
-			add(&curve, n, floor(random_magnitude(&r, 1, 1e6)),
+			curve_add(&curve, n, floor(random_magnitude(&r, 1, 1e6)),
 			    random_below(&r, 10) ? floor(random_magnitude(&r, 1, most)) : 0);
 			curve.point[i].variance = random_below(&r, 2) ? random_magnitude(&r, 1, most * most) : 0;
 			n = fmax(n + 1, floor(n * random_between(&r, 1, ratio)));
@@ -384,6 +409,9 @@ int main(void)
 		cmocka_unit_test(a_power_that_is_no_candidate),
 		cmocka_unit_test(the_model_predicts),
 		cmocka_unit_test(a_range_of_one_name_is_no_range),
+		cmocka_unit_test(an_interval_begins_at_nothing),
+		cmocka_unit_test(steep_is_what_outgrows_its_input),
+		cmocka_unit_test(advice_counts_the_sizes_that_are_missing),
 		cmocka_unit_test(small_calls_do_not_outvote_the_tail),
 		cmocka_unit_test(each_statistic_has_its_own_answer),
 		cmocka_unit_test(each_reason_has_its_case),

@@ -168,6 +168,20 @@ static void growth_is_inherited(void **state)
 	slope_profile_free(p);
 }
 
+/* It does nothing but call: both cost the same, and the one that does the work is the one to look at. */
+static void growth_is_inherited_where_totals_are_equal(void **state)
+{
+	struct slope_profile *p = handed_on(0);
+	struct slope_rank r = ranked(p, 10);
+
+	(void)state;
+	assert_int_equal(row_of(&r, "outer")->total, row_of(&r, "inner")->total);
+	assert_int_equal(row_of(&r, "outer")->via, row_of(&r, "inner")->function);
+	assert_int_equal(row_of(&r, "inner")->via, SLOPE_FN_NONE);
+	slope_rank_fini(&r);
+	slope_profile_free(p);
+}
+
 static void growth_of_ones_own_is_not(void **state)
 {
 	struct slope_profile *p = handed_on(1);
@@ -354,6 +368,7 @@ int main(void)
 		cmocka_unit_test(shares_at_so_many_times),
 		cmocka_unit_test(evidence_discounts_the_score),
 		cmocka_unit_test(growth_is_inherited),
+		cmocka_unit_test(growth_is_inherited_where_totals_are_equal),
 		cmocka_unit_test(growth_of_ones_own_is_not),
 		cmocka_unit_test(growth_is_not_inherited_in_circles),
 		cmocka_unit_test(wrappers_are_left_out),

@@ -205,6 +205,20 @@ static void test_page_of_a_curve(void **state)
 	free(text);
 }
 
+static void test_a_missing_end_is_told(void **state)
+{
+	(void)state;
+	struct slope_show_options o = options_for(FN_WALK);
+	struct slope_profile *p = grown_profile();
+
+	p->complete = false;
+	p->problem_count = 0;        /* a file would have said it there */
+	char *text = printed(p, &o, slope_show_text);
+
+	expect_contains(text, "PROBLEM   the profile has no end mark: ");
+	free(text);
+}
+
 static void test_ascii_page(void **state)
 {
 	(void)state;
@@ -426,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_reference_meets_the_model),
 		cmocka_unit_test(test_page_fits),
 		cmocka_unit_test(test_page_of_a_curve),
+		cmocka_unit_test(test_a_missing_end_is_told),
 		cmocka_unit_test(test_ascii_page),
 		cmocka_unit_test(test_page_says_what_is_missing),
 		cmocka_unit_test(test_json_is_read_by_others),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -106,6 +107,23 @@ static void test_numbers_take_five_columns(void **state)
 		assert_string_equal(slope_table_number(cases[i].number, text), cases[i].text);
 }
 
+static void test_numbers_need_not_be_whole(void **state)
+{
+	static const struct {
+		double number;
+		const char *text;
+	} cases[] = {
+		{ 0, "0" }, { 0.05, "0.05" }, { 0.99871, "0.999" }, { 2.5, "2.5" }, { 7, "7" }, { 12.34, "12.3" }, { 99.94, "99.9" },
+		{ 99.96, "100" }, { 100.4, "100" }, { 999.6, "1.00k" }, { 1234, "1.23k" }, { 1e18, "1.00E" }, { 1e20, "1e+20" },
+		{ NAN, "-" }, { INFINITY, "inf" },
+	};
+	char text[SLOPE_TABLE_REAL];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(slope_table_real(cases[i].number, text), cases[i].text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,6 +133,7 @@ int main(void)
 		cmocka_unit_test(test_columns_stop_at_their_least),
 		cmocka_unit_test(test_colour_takes_no_columns),
 		cmocka_unit_test(test_numbers_take_five_columns),
+		cmocka_unit_test(test_numbers_need_not_be_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
