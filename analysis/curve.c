@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/curve.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define RAMP_PARTS 8             /* equal parts of the sizes; the lowest, where everything is called, does not count */
+#define RAMP_SIZES 32            /* different sizes at least */
+#define RAMP_CALLS 8             /* in each part */
+#define RAMP_EVEN 3.0            /* the most of a part over the least */
 
 const struct slope_profile_row *slope_curve_rows(const struct slope_profile *p, uint32_t function, size_t *count)
 {
@@ -131,6 +137,29 @@ bool slope_curve_load(struct slope_curve *curve, const struct slope_profile *p, 
 	if (tables > 1)
 		unite_sizes(curve);
 	return true;
+}
+
+bool slope_curve_ramps(const struct slope_curve *curve)
+{
+	double calls[RAMP_PARTS] = { 0 }, cost = 0, upper = 0, least = INFINITY, most = 0;
+
+	if (curve->count < RAMP_SIZES)
+		return false;
+	double top = curve->point[curve->count - 1].n;
+
+	for (size_t i = 0; i < curve->count; i++) {
+		const struct slope_curve_point *point = &curve->point[i];
+		size_t part = (size_t)(point->n / top * (RAMP_PARTS - 0.001));
+
+		calls[part] += point->calls;
+		cost += point->calls * point->cost[SLOPE_COST_MEAN];
+		upper += part ? point->calls * point->cost[SLOPE_COST_MEAN] : 0;
+	}
+	for (size_t k = 1; k < RAMP_PARTS; k++) {
+		least = fmin(least, calls[k]);
+		most = fmax(most, calls[k]);
+	}
+	return least >= RAMP_CALLS && most <= RAMP_EVEN * least && upper >= cost / 2;
 }
 
 void slope_curve_fini(struct slope_curve *curve)

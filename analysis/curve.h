@@ -47,6 +47,13 @@ bool slope_curve_load(struct slope_curve *curve, const struct slope_profile *p, 
 		      uint32_t metric, uint32_t unit);
 void slope_curve_fini(struct slope_curve *curve);
 
+/*
+ * Are the calls spread evenly over all sizes up to the largest, as when a loop
+ * calls the function once for each element of a structure that grows? Then all
+ * calls together grow one order faster than one of them. O(points).
+ */
+bool slope_curve_ramps(const struct slope_curve *curve);
+
 /* The profile's rows of one function, `count` of them from the returned one on. O(log rows). */
 const struct slope_profile_row *slope_curve_rows(const struct slope_profile *p, uint32_t function, size_t *count);
 

@@ -15,6 +15,7 @@
 #define FACTOR_MOST 1e9          /* nobody waits for more */
 #define RUNS_LEAST 3u            /* of a merged profile, to compare them */
 #define RUNS_APART 1.5           /* largest sizes of the runs: nearer ones are the same */
+#define RAMP_LEAST 0.7           /* exponent of a single call, for which the sum over all sizes is worth a word */
 #define PASSED_ON 0.95           /* a function that hands so much to one callee, once a call, is a wrapper */
 #define INHERITED 0.75           /* so much of the cost in a callee that is as steep: the callee's fault */
 
@@ -122,6 +123,8 @@ static bool measure(struct slope_rank_row *row, const struct slope_profile *p, s
 		row->growth.reason = SLOPE_REASON_FIXED;
 		row->growth.grade = '-';
 	}
+	row->ramp = row->growth.verdict != SLOPE_VERDICT_INCONCLUSIVE && row->growth.exponent >= RAMP_LEAST &&
+		    slope_curve_ramps(curve);
 	row->factor = foretell_factor(&row->growth, curve, o->times);
 	return true;
 }

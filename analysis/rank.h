@@ -39,6 +39,7 @@ struct slope_rank_row {
 	double later;                /* its share then; NaN: not known */
 	double score;                /* what rows are sorted by within their group */
 	enum slope_group group;
+	bool ramp;                   /* called for every size up to the largest: all calls together are one order steeper */
 	uint32_t via;                /* the callee that makes it grow, which has a row of its own; SLOPE_FN_NONE */
 };
 

@@ -45,6 +45,7 @@ static void put_function(struct slope_json *j, const struct slope_profile *p, co
 	slope_json_end(j);
 	slope_json_string(j, "group", slope_group_name(row->group));
 	slope_json_real(j, "score", row->score);
+	slope_json_bool(j, "ramp", row->ramp);
 	slope_json_string(j, "via", row->via == SLOPE_FN_NONE ? NULL : p->function[row->via].name);
 	slope_json_end(j);
 }

@@ -22,6 +22,7 @@
 #define ROOM_FOR_PLOTS 110       /* columns of a terminal that can show plots, calls and places as well */
 #define COLUMNS_MAX 14
 #define GROUP_TOP 10u            /* functions of a group, where nobody asks for another number */
+#define WORTH_A_WORD 0.01        /* of the cost, in the function itself */
 #define ADVICE_TOP 3u            /* unclear functions for which it is said what would settle them */
 
 /* What the rows of one table have in common. */
@@ -287,6 +288,31 @@ static void put_nameless(const struct slope_profile *p, const struct slope_repor
 	free(module);
 }
 
+/* Each call is as steep as its row says; all of them together are steeper, where the structure is one that grows. */
+static bool put_ramps(const struct slope_report_rows *r, FILE *out)
+{
+	unsigned said = 0;
+
+	for (size_t i = 0; i < r->count && said < ADVICE_TOP; i++) {
+		const struct slope_rank_row *row = &r->row[i];
+		char text[SLOPE_ORDER_TEXT], number[8];
+		struct slope_order order = row->growth.model.order;
+
+		if (!row->ramp || order.base || slope_share_of(row->self, r->rank.program) < WORTH_A_WORD)
+			continue;
+		char *name = slope_clip_name(row->name, 32);
+
+		if (!name)
+			return false;
+		order.power++;
+		fprintf(out, "%s has every n up to %s: if that is one structure that grows, all its calls together take %s.\n", name,
+			slope_table_number(row->n_max, number), slope_order_text(order, text));
+		free(name);
+		said++;
+	}
+	return true;
+}
+
 static void put_folded(const struct slope_profile *p, const struct slope_report_rows *r, FILE *out)
 {
 	size_t folded = 0;
@@ -353,6 +379,7 @@ bool slope_report_text(const struct slope_profile *p, const struct slope_report_
 		ok &= put_rows(&v, out);
 		fputc('\n', out);
 		put_rest(&r, o, out);
+		ok &= put_ramps(&r, out);
 		ok &= put_advice(&r, o, out);
 		put_folded(p, &r, out);
 		put_nameless(p, &r, out);
