@@ -16,7 +16,7 @@
 #define RUNS_LEAST 3u            /* of a merged profile, to compare them */
 #define RUNS_APART 1.5           /* largest sizes of the runs: nearer ones are the same */
 #define RAMP_LEAST 0.7           /* exponent of a single call, for which the sum over all sizes is worth a word */
-#define PASSED_ON 0.95           /* a function that hands so much to one callee, once a call, is a wrapper */
+#define PASSED_ON 0.9            /* a function that hands so much to one callee, once a call, is a wrapper */
 #define INHERITED 0.75           /* so much of the cost in a callee that is as steep: the callee's fault */
 
 const char *slope_group_name(enum slope_group group)
@@ -191,13 +191,21 @@ static void find_wrappers(struct slope_rank *r, const struct slope_profile *p, c
 	}
 }
 
-static void put_into_group(struct slope_rank_row *row, uint64_t program)
+/* The dynamic loader starts the program once, whatever its input is. */
+static bool is_loader(const struct slope_profile *p, uint32_t function)
+{
+	const char *module = slope_profile_module_of(p, &p->function[function]);
+
+	return !strncmp(module, "ld-", 3) && strstr(module, ".so");
+}
+
+static void put_into_group(struct slope_rank_row *row, const struct slope_profile *p, uint64_t program)
 {
 	double self = slope_share_of(row->self, program);
 
 	row->group = SLOPE_GROUP_REST;
 	if (row->growth.verdict == SLOPE_VERDICT_INCONCLUSIVE && row->growth.reason != SLOPE_REASON_FIXED) {
-		if (self >= WORTH_NOW || row->share >= WORTH_ASKING)
+		if ((self >= WORTH_NOW || row->share >= WORTH_ASKING) && !is_loader(p, row->function))
 			row->group = SLOPE_GROUP_UNCLEAR;
 	} else if (slope_growth_is_steep(&row->growth) && row->later >= WORTH_LATER &&
 		   (row->share >= SMALL || row->growth.evidence >= EVIDENCE_GOOD)) {
@@ -247,7 +255,7 @@ static bool sort_into_groups(struct slope_rank *r, const struct slope_profile *p
 			c.row[i] = r->count;
 		for (size_t i = 0; i < r->count; i++) {
 			c.row[r->row[i].function] = i;
-			put_into_group(&r->row[i], r->program);
+			put_into_group(&r->row[i], p, r->program);
 		}
 		gather_callees(&c, r, p, unit, true);
 		find_inherited(r, p, &c);
