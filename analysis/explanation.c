@@ -10,6 +10,7 @@
 #define ENDS 0.25                /* of the range of sizes, on a log scale: what "smallest" and "largest" sizes are */
 #define RANGE_LEAST 2.0          /* largest over smallest size, to speak of growth */
 #define GROWS 1.3                /* the largest sizes cost so many times the smallest, to speak of growth */
+#define HANDED_ON 0.75           /* of the growth in callees, called as often as ever: the function itself is not what grows */
 #define RISES 0.25               /* an exponent that is no accident */
 #define MULTIPLIED 0.4           /* so much steeper than its body: recursion is what multiplies it */
 #define EXCESS 0.01              /* of its cost that the callees may cost more than all of it: rounding */
@@ -286,12 +287,10 @@ static void take_out_recursion(struct scratch *s, struct slope_level *level)
 	}
 }
 
-static bool explain_level(struct scratch *s, const struct slope_profile *p, struct slope_level *level, uint32_t metric,
-			  uint32_t unit)
+/* The tallies of the curve's function, the largest share first; none where it has no points. */
+static bool gather(struct scratch *s, const struct slope_profile *p, struct slope_level *level, uint32_t unit)
 {
-	if (!slope_curve_load(&s->curve, p, level->function, SLOPE_CURVE_ALL_THREADS, metric, unit))
-		return false;
-	slope_growth_of(&level->growth, &s->curve, SLOPE_COST_MEAN, true);
+	s->count = 0;
 	gather_sizes(&s->sizes, &s->curve);
 	if (!s->sizes.count)
 		return true;
@@ -302,6 +301,17 @@ static bool explain_level(struct scratch *s, const struct slope_profile *p, stru
 	take_out_recursion(s, level);
 	set_shares(s, level);
 	qsort(s->tally, s->count, sizeof(*s->tally), by_share);
+	return true;
+}
+
+static bool explain_level(struct scratch *s, const struct slope_profile *p, struct slope_level *level, uint32_t metric,
+			  uint32_t unit)
+{
+	if (!slope_curve_load(&s->curve, p, level->function, SLOPE_CURVE_ALL_THREADS, metric, unit))
+		return false;
+	slope_growth_of(&level->growth, &s->curve, SLOPE_COST_MEAN, true);
+	if (!gather(s, p, level, unit))
+		return false;
 	double all = 0;
 
 	for (size_t k = 0; k < s->count; k++)
@@ -409,6 +419,42 @@ bool slope_explain(struct slope_explanation *e, const struct slope_profile *p, u
 		slope_curve_fini(&s->curve);
 	}
 	slope_curve_fini(&other);
+	free(s);
+	return ok;
+}
+
+/* The share of the growth that is in callees which are not called more often for larger inputs. */
+static double handed_on(const struct scratch *s)
+{
+	double share = 0;
+
+	for (size_t k = 0; k < s->count; k++)
+		if (s->tally[k].callee != SLOPE_FN_NONE && s->tally[k].share > 0 &&
+		    !(rise(&s->sizes, s->tally[k].calls, s->sizes.activations) >= RISES))
+			share += s->tally[k].share;
+	return share;
+}
+
+bool slope_explain_hands_on(const struct slope_profile *p, uint32_t function, uint32_t metric, uint32_t unit,
+			    uint32_t *callee)
+{
+	struct scratch *s = calloc(1, sizeof(*s));
+	struct slope_level *level = calloc(1, sizeof(*level));
+	bool ok = s && level;
+
+	*callee = SLOPE_FN_NONE;
+	if (ok) {
+		s->curve = slope_curve_none();
+		level->function = function;
+		ok = slope_curve_load(&s->curve, p, function, SLOPE_CURVE_ALL_THREADS, metric, unit) && gather(s, p, level, unit);
+	}
+	if (ok && level->by_growth && !level->recursive && handed_on(s) >= HANDED_ON)
+		*callee = s->tally[0].callee != SLOPE_FN_NONE ? s->tally[0].callee : s->tally[1].callee;
+	if (s) {
+		free(s->tally);
+		slope_curve_fini(&s->curve);
+	}
+	free(level);
 	free(s);
 	return ok;
 }

@@ -66,4 +66,13 @@ struct slope_explanation {
 bool slope_explain(struct slope_explanation *e, const struct slope_profile *p, uint32_t function, uint32_t metric,
 		   uint32_t unit);
 
+/*
+ * Does the function only hand its growth on: is most of it in callees that it
+ * does not call more often for larger inputs? Then `*callee` is the largest,
+ * else SLOPE_FN_NONE. No fits, so it is cheap. False when memory runs out.
+ * O(edges of the function + points).
+ */
+bool slope_explain_hands_on(const struct slope_profile *p, uint32_t function, uint32_t metric, uint32_t unit,
+			    uint32_t *callee);
+
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/explanation.h"
 #include "analysis/statistics.h"
 
 #define WORTH_LATER 0.01         /* a share of the cost at larger inputs that hurts */
@@ -16,6 +17,7 @@
 #define RUNS_LEAST 3u            /* of a merged profile, to compare them */
 #define RUNS_APART 1.5           /* largest sizes of the runs: nearer ones are the same */
 #define RAMP_LEAST 0.7           /* exponent of a single call, for which the sum over all sizes is worth a word */
+#define LOOKED_THROUGH 50u       /* first rows that are looked into */
 #define PASSED_ON 0.9            /* a function that hands so much to one callee, once a call, is a wrapper */
 #define INHERITED 0.75           /* so much of the cost in a callee that is as steep: the callee's fault */
 
@@ -286,6 +288,28 @@ static int by_rank(const void *a, const void *b)
 	return order ? order : (x->function > y->function) - (x->function < y->function);
 }
 
+/*
+ * The first rows once more: one that only hands on what its callee does,
+ * whether that has a verdict or not, comes after those that grow themselves.
+ */
+static bool look_through(struct slope_rank *r, const struct slope_profile *p, const struct slope_rank_options *o)
+{
+	for (size_t i = 0; i < r->count && i < LOOKED_THROUGH && r->row[i].group == SLOPE_GROUP_HURTS; i++) {
+		struct slope_rank_row *row = &r->row[i];
+
+		if (row->via != SLOPE_FN_NONE)
+			continue;
+		if (!slope_explain_hands_on(p, row->function, o->metric, o->unit, &row->via))
+			return false;
+		for (size_t k = 0; k < r->count && k < LOOKED_THROUGH; k++)
+			if (r->row[k].function == row->via && r->row[k].via == row->function)
+				row->via = SLOPE_FN_NONE;    /* two that hand it to each other */
+		score(row);
+	}
+	qsort(r->row, r->count, sizeof(*r->row), by_rank);
+	return true;
+}
+
 static size_t count_functions(const struct slope_profile *p)
 {
 	size_t count = 0;
@@ -326,6 +350,10 @@ bool slope_rank_init(struct slope_rank *r, const struct slope_profile *p, const 
 		return false;
 	}
 	qsort(r->row, r->count, sizeof(*r->row), by_rank);
+	if (!look_through(r, p, o)) {
+		slope_rank_fini(r);
+		return false;
+	}
 	return true;
 }
 
