@@ -331,6 +331,30 @@ static bool add_function(struct slope_checks *checks, const struct slope_rule *r
 	return true;
 }
 
+/* Takes the inconclusive ones of a pattern's checks, those from `first` on, out again; unless there are no others. */
+static void drop_unclear(struct slope_checks *checks, size_t first, struct subject *s)
+{
+	size_t kept = first, end = checks->count, judged = 0;
+
+	for (size_t i = first; i < end; i++)
+		judged += checks->check[i].outcome != SLOPE_OUTCOME_INCONCLUSIVE;
+	for (size_t i = first; i < end && judged; i++) {
+		struct slope_check *check = &checks->check[i];
+
+		if (check->outcome == SLOPE_OUTCOME_INCONCLUSIVE) {
+			checks->of[check->outcome]--;
+			checks->unclear++;
+			s->checked[check->function] = 0;
+			continue;
+		}
+		if (s->checked[check->function] == i + 1)
+			s->checked[check->function] = kept + 1;
+		checks->check[kept++] = *check;
+	}
+	if (judged)
+		checks->count = kept;
+}
+
 static bool add_rule(struct slope_checks *checks, const struct slope_rule *rule, struct subject *s)
 {
 	const struct slope_profile *p = s->p;
@@ -345,6 +369,8 @@ static bool add_rule(struct slope_checks *checks, const struct slope_rule *rule,
 		if (!add_function(checks, rule, function, s))
 			return false;
 	}
+	if (strpbrk(rule->function, "*?["))
+		drop_unclear(checks, before, s);
 	return checks->count > before || add_missing(checks, rule);
 }
 

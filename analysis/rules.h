@@ -75,6 +75,7 @@ struct slope_checks {
 	size_t count;
 	size_t of[SLOPE_OUTCOMES];   /* how many of each */
 	size_t unjudged;             /* functions of substance without a growth in the baseline */
+	size_t unclear;              /* functions that a pattern means besides others, and that cannot be judged */
 };
 
 struct slope_rules_options {
@@ -83,7 +84,9 @@ struct slope_rules_options {
 };
 
 /*
- * Holds a profile against the rules. False when memory runs out. The rules must outlive the checks.
+ * Holds a profile against the rules. A pattern asks about the functions that
+ * have a clear growth: of those that it means, the inconclusive ones are only
+ * counted, as long as one can be judged. False when memory runs out. The rules must outlive the checks.
  * O(rules * functions) names are compared; each function's growth is found once.
  */
 bool slope_checks_add_rules(struct slope_checks *checks, const struct slope_rules *rules, const struct slope_profile *p,

@@ -55,6 +55,7 @@ bool slope_check_json(const struct slope_check_view *v, FILE *out)
 	for (int i = 0; i < SLOPE_OUTCOMES; i++)
 		slope_json_uint(&j, slope_outcome_json((enum slope_outcome)i), c->of[i]);
 	slope_json_uint(&j, "unjudged", c->unjudged);
+	slope_json_uint(&j, "unclear", c->unclear);
 	slope_json_end(&j);
 	slope_json_array(&j, "checks", false);
 	for (size_t i = 0; i < c->count; i++)
