@@ -133,8 +133,8 @@ bool slope_check_text(const struct slope_check_view *v, FILE *out)
 		fprintf(out, "%zu function%s not judged: no growth is known in %s.\n", c->unjudged,
 			c->unjudged == 1 ? "" : "s", v->baseline);
 	if (c->unclear)
-		fprintf(out, "%zu function%s that patterns mean not judged: their growth is not clear (a rule for one alone says why).\n", c->unclear,
-			c->unclear == 1 ? "" : "s");
+		fprintf(out, "%zu function%s that patterns mean not judged: their growth is not clear"
+			     " (a rule for one alone says why).\n", c->unclear, c->unclear == 1 ? "" : "s");
 	fprintf(out, "%zu passed, %zu failed, %zu inconclusive", c->of[SLOPE_OUTCOME_PASS], c->of[SLOPE_OUTCOME_FAIL],
 		c->of[SLOPE_OUTCOME_INCONCLUSIVE]);
 	if (c->of[SLOPE_OUTCOME_MISSING])

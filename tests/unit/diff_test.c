@@ -221,7 +221,8 @@ static void json_of_a_check(void **unused)
 		     "assert j[\"schema\"] == \"slope-check/1\" and j[\"baseline\"] == \"a\"\n"
 		     "o = [c[\"outcome\"] for c in j[\"checks\"]]\n"
 		     "assert o == [\"fail\", \"pass\", \"inconclusive\", \"missing\", \"fail\", \"pass\"], o\n"
-		     "assert j[\"counts\"] == {\"pass\": 2, \"fail\": 2, \"inconclusive\": 1, \"missing\": 1, \"unjudged\": 2}, "
+		     "assert j[\"counts\"] == {\"pass\": 2, \"fail\": 2, \"inconclusive\": 1, \"missing\": 1, "
+		     "\"unjudged\": 2, \"unclear\": 0}, "
 		     "j[\"counts\"]\n"
 		     "assert j[\"checks\"][3][\"function\"] is None and j[\"checks\"][4][\"rule\"] is None\n");
 	free(text);
