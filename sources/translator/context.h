@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The context of a thread: what translated code and gate.S reach through %gs.
+ * While translated code runs, the program's registers are in the real ones;
+ * `reg` holds them while C runs. The order is that of the instruction set.
+ */
+#ifndef SLOPE_SOURCES_TRANSLATOR_CONTEXT_H
+#define SLOPE_SOURCES_TRANSLATOR_CONTEXT_H
+
+#define REG_RAX 0
+#define REG_RCX 1
+#define REG_RDX 2
+#define REG_RBX 3
+#define REG_RSP 4
+#define REG_RBP 5
+#define REG_RSI 6
+#define REG_RDI 7
+#define REG_R8 8
+#define REG_R9 9
+#define REG_R10 10
+#define REG_R11 11
+
+#define CTX_REG(n) (8 * (n))
+#define CTX_FLAGS 128            /* of the program */
+#define CTX_HOST_RSP 136         /* our own stack, 16-byte aligned */
+#define CTX_SELF 144             /* this context */
+#define CTX_TARGET 152           /* where translated code goes on: in the cache */
+#define CTX_GUEST_TARGET 160     /* where an indirect branch goes: the program's address */
+#define CTX_SPARE 168            /* three words for sequences in the cache */
+#define CTX_COST 192             /* instructions and blocks, one word each */
+#define CTX_TOP_FN 208           /* the topmost activation's function */
+#define CTX_TOP_SP 216
+
+#ifndef __ASSEMBLER__
+#include <stdint.h>
+#include <stddef.h>
+
+struct context {
+	uint64_t reg[16];
+	uint64_t flags, host_rsp;
+	struct context *self;
+	uint64_t target, guest_target;
+	uint64_t spare[3];
+	uint64_t cost[2];
+	uint64_t top_fn, top_sp;
+};
+
+_Static_assert(offsetof(struct context, flags) == CTX_FLAGS, "as gate.S has it");
+_Static_assert(offsetof(struct context, self) == CTX_SELF, "as gate.S has it");
+_Static_assert(offsetof(struct context, guest_target) == CTX_GUEST_TARGET, "as gate.S has it");
+_Static_assert(offsetof(struct context, spare) == CTX_SPARE, "as gate.S has it");
+_Static_assert(offsetof(struct context, cost) == CTX_COST, "as gate.S has it");
+_Static_assert(offsetof(struct context, top_fn) == CTX_TOP_FN, "as gate.S has it");
+
+/* Starts the program: loads its registers from the context and goes to `target`. Never returns. */
+void slope_gate_start(struct context *ctx) __attribute__((noreturn));
+
+/* Where translated code goes to leave for C; slope_dispatch decides what comes next. */
+void slope_gate_leave(void);
+void slope_dispatch(const void *site, struct context *ctx);
+
+/* Called from translated code on our stack, all registers but rdi kept. */
+void slope_gate_report(void);
+
+/* A system call of the program: signals.c looks whether a signal came before or after its instruction. */
+long slope_gate_syscall(long number, const uint64_t *args);
+extern const char slope_gate_syscall_begin[], slope_gate_syscall_instruction[], slope_gate_syscall_aborted[];
+
+/* The kernel's signal return, for our own handler. */
+void slope_gate_sigreturn(void);
+#endif
+
+#endif
