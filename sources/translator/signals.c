@@ -29,6 +29,7 @@
 #define OWN_STACK_BYTES (256u << 10)
 #define FPSTATE_BYTES 512u
 #define DEFAULT ((uint64_t)0)
+#define NOWHERE UINT64_MAX
 
 struct action {
 	uint64_t handler, flags, restorer, mask;
@@ -147,9 +148,15 @@ static void step_on(struct ucontext *uc)
 		uc->uc_mcontext.rip = (uint64_t)slope_gate_syscall_aborted;
 }
 
+/* The block around a place in the cache; elsewhere C may be at work on the list of blocks. */
+static const struct block *block_around(uint64_t rip)
+{
+	return rip >= PLAN_CACHE && rip < PLAN_CACHE_END ? codecache_around(&runtime.cache, rip) : NULL;
+}
+
 static void on_step(struct ucontext *uc)
 {
-	const struct block *block = codecache_around(&runtime.cache, uc->uc_mcontext.rip);
+	const struct block *block = block_around(uc->uc_mcontext.rip);
 	int number = signals.waiting;
 
 	if (!number) {
@@ -164,14 +171,14 @@ static void on_step(struct ucontext *uc)
 	begin_handler(uc, number, signals.info, block->pc, signals.mask);
 }
 
-/* The program's address of the instruction that faulted; 0 when it was not one of the program's. */
+/* The program's address of the instruction that faulted; NOWHERE when it was not one of the program's. */
 static uint64_t fault_pc(uint64_t rip)
 {
-	const struct block *block = codecache_around(&runtime.cache, rip);
+	const struct block *block = block_around(rip);
 	uint32_t i = 0;
 
 	if (!block)
-		return rip < PLAN_CACHE || (rip >= PLAN_SELF_END && rip < runtime.space.window) ? rip : 0;
+		return rip < PLAN_CACHE || (rip >= PLAN_SELF_END && rip < runtime.space.window) ? rip : NOWHERE;
 	while (i + 1 < block->marks && block->mark[i + 1].cache <= rip - block->code)
 		i++;
 	return block->pc + block->mark[i].program;
@@ -188,7 +195,7 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 	if (is_fault(number, info)) {
 		uint64_t pc = fault_pc(uc->uc_mcontext.rip);
 
-		if (!pc || !signals.action[number].handler) {
+		if (pc == NOWHERE || !signals.action[number].handler) {
 			die_by(number);
 			return;
 		}
