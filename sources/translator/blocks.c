@@ -10,6 +10,8 @@
  */
 #include "sources/translator/runtime.h"
 #include "sources/translator/emit.h"
+#include "sources/translator/observing.h"
+#include "sources/translator/symbols.h"
 
 #include <linux/mman.h>
 
@@ -29,6 +31,8 @@ struct maker {
 	unsigned exits;
 	struct mark mark[BLOCK_MAX];
 	uint32_t marks;
+	uint32_t uncounted;          /* instructions that the costs do not have yet */
+	bool block_counted;
 	bool ended;
 };
 
@@ -38,6 +42,65 @@ static void refuse(const char *what, uint64_t pc)
 
 	system_stop(what, " (at 0x", system_number(&digits, pc, 16),
 		    "): the translator cannot do this yet; record this program with --source=valgrind", NULL);
+}
+
+/* ---- observing ---- */
+
+static void bring_costs_up_to_date(struct maker *m)
+{
+	if (observer.on)
+		accesses_count(&m->e, m->uncounted, m->block_counted ? 0 : 1);
+	m->uncounted = 0;
+	m->block_counted = true;
+}
+
+/* A function begins with this block: somebody may have jumped here. */
+static void observe_entry(struct maker *m)
+{
+	uint32_t fn;
+
+	if (!observer.on || codeplaces_is_stub(m->start) || !codeplaces_is_entry(m->start))
+		return;
+	fn = codeplaces_function(m->start);
+	accesses_report(&m->e, (const void *)activations_jump, (const struct argument[3]){
+		{ ARGUMENT_CONSTANT, fn }, { ARGUMENT_REGISTER, REG_RSP },
+	});
+}
+
+static void observe_call(struct maker *m, bool direct, uint64_t target)
+{
+	uint32_t fn = direct && observer.on ? codeplaces_function(target) : 0;
+
+	if (!observer.on || fn == CODEPLACES_STUB)
+		return;
+	accesses_report(&m->e, direct ? (const void *)activations_call : (const void *)activations_call_address,
+			(const struct argument[3]){
+		{ direct ? ARGUMENT_CONSTANT : ARGUMENT_REGISTER, direct ? fn : REG_RCX }, { ARGUMENT_REGISTER, REG_RSP },
+	});
+}
+
+/* A jump to the address in rcx. Out of a stub it ends in a function; elsewhere it does if it leaves the module. */
+static void observe_jump(struct maker *m)
+{
+	bool stub = observer.on && codeplaces_is_stub(m->start);
+	const struct symbols_range *code = observer.on ? codeplaces_code_range(m->start) : NULL;
+
+	if (stub)
+		accesses_report(&m->e, (const void *)activations_jump_from_stub, (const struct argument[3]){
+			{ ARGUMENT_REGISTER, REG_RCX }, { ARGUMENT_REGISTER, REG_RSP },
+		});
+	else if (code)
+		accesses_report(&m->e, (const void *)activations_jump_address, (const struct argument[3]){
+			{ ARGUMENT_REGISTER, REG_RCX }, { ARGUMENT_REGISTER, REG_RSP }, { ARGUMENT_CONSTANT, (uint64_t)code },
+		});
+}
+
+static void observe_return(struct maker *m)
+{
+	if (observer.on)
+		accesses_report(&m->e, (const void *)activations_return, (const struct argument[3]){
+			{ ARGUMENT_REGISTER, REG_RSP },
+		});
 }
 
 /* ---- leaving ---- */
@@ -190,6 +253,8 @@ static void on_return(struct maker *m, const ZydisDecodedInstruction *i)
 
 	if (i->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
 		refuse("a far return", m->pc);
+	bring_costs_up_to_date(m);
+	observe_return(m);
 	emit_save(&m->e, REG_RCX, CTX_REG(REG_RCX));
 	emit_byte(&m->e, 0x59);
 	if (i->raw.imm[0].size) {
@@ -206,12 +271,19 @@ static void on_transfer(struct maker *m, const ZydisDecodedInstruction *i, uint6
 
 	if (i->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
 		refuse("a far branch", m->pc);
+	uint64_t target = next + (uint64_t)i->raw.imm[0].value.s;
+
+	bring_costs_up_to_date(m);
 	if (!direct)
 		load_target(m, i);
-	if (call)
+	if (call) {
 		push_return_address(m, next);
+		observe_call(m, direct, target);
+	} else if (!direct) {
+		observe_jump(m);
+	}
 	if (direct)
-		exit_to(m, -1, next + (uint64_t)i->raw.imm[0].value.s);
+		exit_to(m, -1, target);
 	else
 		emit_lookup(m);
 }
@@ -233,6 +305,7 @@ static void on_short_branch(struct maker *m, const ZydisDecodedInstruction *i, u
 
 static void on_conditional(struct maker *m, const ZydisDecodedInstruction *i, uint64_t next)
 {
+	bring_costs_up_to_date(m);
 	if (i->opcode >= 0xe0 && i->opcode <= 0xe3) {
 		on_short_branch(m, i, next);
 		return;
@@ -241,19 +314,42 @@ static void on_conditional(struct maker *m, const ZydisDecodedInstruction *i, ui
 	exit_to(m, -1, next);
 }
 
-static bool ends_block(const ZydisDecodedInstruction *i)
+static bool is_repeated(const ZydisDecodedInstruction *i)
 {
 	return i->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE);
 }
 
+/* An instruction that goes on behind itself, with what is to be seen of it. */
+static void on_plain(struct maker *m, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand)
+{
+	bool moves = observer.on && accesses_sets_stack(i, operand);
+
+	if (moves) {
+		bring_costs_up_to_date(m);
+		emit_save(&m->e, REG_RSP, CTX_SPARE);
+	}
+	if (observer.on && is_repeated(i))
+		strings_before(&m->e);
+	copy_instruction(m, i);
+	if (observer.on && is_repeated(i))
+		strings_after(&m->e, i);
+	if (moves)
+		accesses_report(&m->e, (const void *)fibers_stack_moved, (const struct argument[3]){
+			{ ARGUMENT_REGISTER, REG_RSP }, { ARGUMENT_CONTEXT, CTX_SPARE },
+		});
+}
+
 /* Translates the instruction at m->pc and goes on behind it. */
-static void on_instruction(struct maker *m, const ZydisDecodedInstruction *i)
+static void on_instruction(struct maker *m, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand)
 {
 	uint64_t next = m->pc + i->length;
 
 	m->mark[m->marks++] = (struct mark){ (uint16_t)(m->pc - m->start),
 					     (uint16_t)(m->e.at - runtime.cache.next) };
 	m->ended = true;
+	m->uncounted++;
+	if (observer.on && !is_repeated(i))
+		accesses_emit(&m->e, i, operand, m->pc);
 	switch (i->mnemonic) {
 	case ZYDIS_MNEMONIC_CALL:
 	case ZYDIS_MNEMONIC_JMP:
@@ -263,10 +359,12 @@ static void on_instruction(struct maker *m, const ZydisDecodedInstruction *i)
 		on_return(m, i);
 		break;
 	case ZYDIS_MNEMONIC_SYSCALL:
+		bring_costs_up_to_date(m);
 		emit_site(&m->e, SITE_SYSCALL, next, NULL);
 		break;
 	case ZYDIS_MNEMONIC_XBEGIN:
 		/* A transaction that never begins: status 0, and the way it has for that. */
+		bring_costs_up_to_date(m);
 		emit_constant(&m->e, REG_RAX, 0);
 		exit_to(m, -1, next + (uint64_t)i->raw.imm[0].value.s);
 		break;
@@ -284,10 +382,12 @@ static void on_instruction(struct maker *m, const ZydisDecodedInstruction *i)
 			on_conditional(m, i, next);
 			break;
 		}
-		copy_instruction(m, i);
-		m->ended = ends_block(i);
-		if (m->ended)
+		on_plain(m, i, operand);
+		m->ended = is_repeated(i);
+		if (m->ended) {
+			bring_costs_up_to_date(m);
 			exit_to(m, -1, next);
+		}
 	}
 	m->pc = next;
 }
@@ -314,27 +414,34 @@ static size_t readable_code(uint64_t pc)
 const struct block *blocks_translate(uint64_t pc)
 {
 	ZydisDecodedInstruction instruction;
+	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
 	struct maker m = { .start = pc, .pc = pc };
 	const struct block *block;
 
 	if (!codecache_has_room(&runtime.cache))
 		codecache_empty(&runtime.cache);
 	m.e.at = runtime.cache.next;
+	observe_entry(&m);
 	decoder_begin(&runtime.decoder);
 	while (!m.ended && m.marks < BLOCK_MAX) {
 		size_t bytes = readable_code(m.pc);
 
-		if (!bytes || !decoder_decode(&runtime.decoder, (const void *)m.pc, bytes, &instruction)) {
+		if (!bytes || !decoder_decode(&runtime.decoder, (const void *)m.pc, bytes, &instruction) ||
+		    (observer.on && !decoder_operands(&runtime.decoder, &instruction, operand))) {
 			if (m.marks)
 				break;       /* it may never come to this */
+			if (bytes)
+				refuse("an instruction that the decoder does not know", m.pc);
 			decoder_end(&runtime.decoder);
 			return NULL;
 		}
-		on_instruction(&m, &instruction);
+		on_instruction(&m, &instruction, operand);
 	}
 	decoder_end(&runtime.decoder);
-	if (!m.ended)
+	if (!m.ended) {
+		bring_costs_up_to_date(&m);
 		exit_to(&m, -1, m.pc);
+	}
 	emit_exits(&m);
 	block = codecache_add(&runtime.cache, pc, m.e.at, m.mark, m.marks);
 	if (!block)

@@ -41,7 +41,7 @@ struct runtime {
 	char program_path[RUNTIME_PATH_BYTES];   /* the same, absolute and without links */
 	char **options;              /* our own arguments, for children */
 	int option_count;
-	char **environment;
+	char **environment, **argv;  /* of the program */
 };
 
 extern struct runtime runtime;

@@ -15,6 +15,7 @@
  * wants to restart is begun anew after the handler: see slope_gate_syscall.
  */
 #include "sources/translator/runtime.h"
+#include "sources/translator/observing.h"
 
 #include <linux/signal.h>
 #include <asm/sigcontext.h>
@@ -125,6 +126,11 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	uc->uc_mcontext.eflags &= ~UINT64_C(0x400);
 	uc->uc_sigmask = (sigset_t)(mask | a->mask | (a->flags & SA_NODEFER ? 0 : bit(number)));
 	uint64_t handler = a->handler;
+
+	if (observer.on) {
+		slope_session_kernel_write(&observer.session, (uint64_t)f, sizeof *f);
+		activations_handler(handler, (uint64_t)f, on_altstack((uint64_t)f));
+	}
 	const struct block *block = codecache_find(&runtime.cache, handler);
 
 	if (a->flags & SA_RESETHAND) {
@@ -321,6 +327,8 @@ uint64_t signals_return(struct context *ctx)
 	ctx->flags = from->flags;
 	signals.altstack = uc->uc_stack.ss_flags & SS_DISABLE ? (stack_t){ 0 } : uc->uc_stack;
 	restore_vectors(uc);
+	if (observer.on)
+		activations_handler_ends();
 	system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, SET_BYTES, 0, 0);
 	return pc;
 }

@@ -7,6 +7,7 @@
  * plan.h and runtime.h say how it works.
  */
 #include "sources/translator/runtime.h"
+#include "sources/translator/observing.h"
 
 #include <linux/auxvec.h>
 #include <linux/prctl.h>
@@ -45,7 +46,7 @@ static void take_option(struct start *start, const char *option)
 		start->window_log2 = number_in(value);
 		if (start->window_log2 < PLAN_WINDOW_LOG2_MIN || start->window_log2 > PLAN_WINDOW_LOG2_MAX)
 			system_stop("--window-log2=", value, ": give a number from 35 to 44", NULL);
-	} else {
+	} else if (!observing_option(option)) {
 		system_stop("slope-translator: unknown option ", option, NULL);
 	}
 }
@@ -195,7 +196,7 @@ void slope_translator_main(const uint64_t *own)
 	runtime.self = own_path();
 	runtime.program = start.argv[0];
 	space_init(&runtime.space, UINT64_C(1) << start.window_log2);
-	make_context(UINT64_C(1) << start.window_log2);
+	make_context(observing_shadow_bytes(UINT64_C(1) << start.window_log2));
 	argv = find_program(start.argv);
 	if (argv == start.argv && start.argv0)
 		argv[0] = (char *)start.argv0;
@@ -205,7 +206,11 @@ void slope_translator_main(const uint64_t *own)
 		system_stop("the decoder " ZYDIS_LIBRARY " is missing or another version; install libzydis4.0, "
 			    "or use --source=valgrind", NULL);
 	name_process();
+	runtime.argv = argv;
 	uint64_t pc = load(own, argv);
+
+	if (observer.on)
+		observing_start(pc, runtime.context->reg[REG_RSP]);
 	const struct block *block = blocks_translate(pc);
 
 	if (!block)

@@ -5,6 +5,7 @@
  * those that would show it the translator.
  */
 #include "sources/translator/runtime.h"
+#include "sources/translator/observing.h"
 
 #include <asm/prctl.h>
 #include <linux/errno.h>
@@ -38,26 +39,72 @@ static void code_may_change(uint64_t address, uint64_t bytes)
 		codecache_empty(&runtime.cache);
 }
 
+static long do_mmap(const uint64_t *a)
+{
+	long got;
+
+	if (a[3] & MAP_FIXED)
+		code_may_change(a[0], a[1]);
+	got = space_mmap(&runtime.space, a[0], a[1], (int)a[2], (int)a[3], (int)a[4], a[5]);
+	if (!system_failed(got))
+		observing_mapped((uint64_t)got, slope_page_round(a[1]));
+	return got;
+}
+
+static long do_munmap(const uint64_t *a)
+{
+	long result;
+
+	code_may_change(a[0], a[1]);
+	result = space_munmap(&runtime.space, a[0], a[1]);
+	if (!result)
+		observing_unmapped(a[0], slope_page_round(a[1]));
+	return result;
+}
+
+static long do_mremap(const uint64_t *a)
+{
+	uint64_t old_bytes = slope_page_round(a[1]), bytes = slope_page_round(a[2]);
+	long got;
+
+	code_may_change(a[0], a[1]);
+	if (a[3] & MREMAP_FIXED)
+		code_may_change(a[4], a[2]);
+	got = space_mremap(&runtime.space, a[0], a[1], a[2], (int)a[3], a[4]);
+	if (system_failed(got))
+		return got;
+	observing_moved(a[0], (uint64_t)got, old_bytes < bytes ? old_bytes : bytes);
+	if ((uint64_t)got != a[0])
+		observing_unmapped(a[0], old_bytes);
+	else if (bytes < old_bytes)
+		observing_unmapped(a[0] + bytes, old_bytes - bytes);
+	return got;
+}
+
+static long do_brk(uint64_t end)
+{
+	uint64_t before = runtime.space.break_end;
+	long now = space_brk(&runtime.space, end);
+
+	if ((uint64_t)now < before)
+		observing_unmapped((uint64_t)now, before - (uint64_t)now);
+	return now;
+}
+
 static long memory_call(long number, const uint64_t *a)
 {
 	switch (number) {
 	case __NR_mmap:
-		if (a[3] & MAP_FIXED)
-			code_may_change(a[0], a[1]);
-		return space_mmap(&runtime.space, a[0], a[1], (int)a[2], (int)a[3], (int)a[4], a[5]);
+		return do_mmap(a);
 	case __NR_munmap:
-		code_may_change(a[0], a[1]);
-		return space_munmap(&runtime.space, a[0], a[1]);
+		return do_munmap(a);
 	case __NR_mprotect:
 		code_may_change(a[0], a[1]);
 		return space_mprotect(&runtime.space, a[0], a[1], (int)a[2]);
 	case __NR_mremap:
-		code_may_change(a[0], a[1]);
-		if (a[3] & MREMAP_FIXED)
-			code_may_change(a[4], a[2]);
-		return space_mremap(&runtime.space, a[0], a[1], a[2], (int)a[3], a[4]);
+		return do_mremap(a);
 	default:
-		return space_brk(&runtime.space, a[0]);
+		return do_brk(a[0]);
 	}
 }
 
@@ -77,6 +124,8 @@ static long do_clone(struct context *ctx, uint64_t *args)
 	result = slope_gate_syscall(__NR_clone, args);
 	if (result == 0 && stack)
 		ctx->reg[REG_RSP] = stack;
+	if (result == 0)
+		observing_forked();
 	return result;
 }
 
@@ -100,15 +149,11 @@ static bool can_follow(const char *path)
 }
 
 /* The new image starts under a new translator, with the options of this one. */
-static long do_exec(const char *path, char **argv, char **envp)
+static long exec_followed(const char *path, char **argv, char **envp)
 {
-	char *with[OPTIONS_MAX + 4 + 1], name[RUNTIME_PATH_BYTES];
+	char *with[OPTIONS_MAX + 4], name[RUNTIME_PATH_BYTES];
 	size_t n = 0, argc = 0;
 
-	if (!space_allows(&runtime.space, (uint64_t)path, 1, PROT_READ))
-		return -EFAULT;
-	if (!can_follow(path) || !argv || !argv[0])
-		return system_call(__NR_execve, (long)path, (long)argv, (long)envp, 0, 0, 0);
 	while (argv[argc])
 		argc++;
 	with[n++] = (char *)runtime.self;
@@ -118,7 +163,8 @@ static long do_exec(const char *path, char **argv, char **envp)
 	with[n++] = name;
 	with[n++] = "--";
 	with[n++] = (char *)path;
-	char **all = system_pages(slope_page_round((n + argc) * sizeof *all), false);
+	size_t bytes = slope_page_round((n + argc) * sizeof(char *));
+	char **all = system_pages(bytes, false);
 
 	if (!all)
 		return -ENOMEM;
@@ -126,7 +172,22 @@ static long do_exec(const char *path, char **argv, char **envp)
 	slope_copy(all + n, argv + 1, argc * sizeof *all);
 	long result = system_call(__NR_execve, (long)runtime.self, (long)all, (long)envp, 0, 0, 0);
 
-	system_release(all, slope_page_round((n + argc) * sizeof *all));
+	system_release(all, bytes);
+	return result;
+}
+
+static long do_exec(const char *path, char **argv, char **envp)
+{
+	long result;
+
+	if (!space_allows(&runtime.space, (uint64_t)path, 1, PROT_READ))
+		return -EFAULT;
+	profilefile_before_exec();
+	if (can_follow(path) && argv && argv[0])
+		result = exec_followed(path, argv, envp);
+	else
+		result = system_call(__NR_execve, (long)path, (long)argv, (long)envp, 0, 0, 0);
+	profilefile_after_failed_exec();
 	return result;
 }
 
@@ -184,6 +245,10 @@ static long do_call(struct context *ctx, uint64_t *args)
 		return do_fork(ctx, CLONE_VFORK);
 	case __NR_execve:
 		return do_exec((const char *)args[0], (char **)args[1], (char **)args[2]);
+	case __NR_exit:
+	case __NR_exit_group:
+		profilefile_write((int64_t)(args[0] & 0xff), "exit");
+		return pass_on(ctx, args);
 	case __NR_readlink:
 		return names_self(args[0]) ? program_link(args[1], args[2]) : pass_on(ctx, args);
 	case __NR_readlinkat:
@@ -215,14 +280,19 @@ static long do_call(struct context *ctx, uint64_t *args)
 uint64_t syscalls_do(struct context *ctx, uint64_t next)
 {
 	uint64_t args[6];
-	long result;
+	long number, result;
 
 	if (ctx->reg[REG_RAX] == __NR_rt_sigreturn)
 		return signals_return(ctx);
 	gather(ctx, args);
+	number = (long)ctx->reg[REG_RAX];
+	if (observer.on)
+		kerneldata_before(number, args);
 	result = do_call(ctx, args);
 	if (result == NOT_MADE)
 		return next - SYSCALL_BYTES;
+	if (observer.on)
+		kerneldata_after(number, args, result);
 	ctx->reg[REG_RAX] = (uint64_t)result;
 	ctx->reg[REG_RCX] = next;
 	ctx->reg[REG_R11] = ctx->flags;
