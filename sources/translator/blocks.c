@@ -36,14 +36,6 @@ struct maker {
 	bool ended;
 };
 
-static void refuse(const char *what, uint64_t pc)
-{
-	struct system_digits digits;
-
-	system_stop(what, " (at 0x", system_number(&digits, pc, 16),
-		    "): the translator cannot do this yet; record this program with --source=valgrind", NULL);
-}
-
 /* ---- observing ---- */
 
 static void bring_costs_up_to_date(struct maker *m)
@@ -192,7 +184,7 @@ static void emit_displacement(struct maker *m, int64_t displacement, uint64_t ne
 	int64_t distance = (int64_t)(next + (uint64_t)displacement) - (int64_t)((uint64_t)m->e.at + 4 + behind);
 
 	if (distance != (int32_t)distance)
-		refuse("code too far away for its operands", m->pc);
+		dispatch_refuse("code too far away for its operands", m->pc);
 	emit_32(&m->e, (uint32_t)distance);
 }
 
@@ -201,7 +193,7 @@ static void copy_instruction(struct maker *m, const ZydisDecodedInstruction *i)
 	const uint8_t *code = (const uint8_t *)m->pc;
 
 	if (i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS)
-		refuse("use of %gs", m->pc);
+		dispatch_refuse("use of %gs", m->pc);
 	if (!is_rip_relative(i)) {
 		emit_bytes(&m->e, code, i->length);
 		return;
@@ -220,7 +212,7 @@ static void load_target(struct maker *m, const ZydisDecodedInstruction *i)
 	struct emit *e = &m->e;
 
 	if (i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS || i->operand_width != 64)
-		refuse("an unusual indirect branch", m->pc);
+		dispatch_refuse("an unusual indirect branch", m->pc);
 	emit_save(e, REG_RCX, CTX_REG(REG_RCX));
 	if (i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_FS)
 		emit_byte(e, 0x64);
@@ -252,7 +244,7 @@ static void on_return(struct maker *m, const ZydisDecodedInstruction *i)
 	static const uint8_t skip[] = { 0x48, 0x8d, 0xa4, 0x24 };           /* lea n(%rsp), %rsp */
 
 	if (i->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
-		refuse("a far return", m->pc);
+		dispatch_refuse("a far return", m->pc);
 	bring_costs_up_to_date(m);
 	observe_return(m);
 	emit_save(&m->e, REG_RCX, CTX_REG(REG_RCX));
@@ -270,7 +262,7 @@ static void on_transfer(struct maker *m, const ZydisDecodedInstruction *i, uint6
 	bool call = i->mnemonic == ZYDIS_MNEMONIC_CALL, direct = i->raw.imm[0].is_relative;
 
 	if (i->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
-		refuse("a far branch", m->pc);
+		dispatch_refuse("a far branch", m->pc);
 	uint64_t target = next + (uint64_t)i->raw.imm[0].value.s;
 
 	bring_costs_up_to_date(m);
@@ -375,7 +367,7 @@ static void on_instruction(struct maker *m, const ZydisDecodedInstruction *i, co
 	case ZYDIS_MNEMONIC_IRETQ:
 	case ZYDIS_MNEMONIC_RDGSBASE:
 	case ZYDIS_MNEMONIC_WRGSBASE:
-		refuse("an instruction of another system", m->pc);
+		dispatch_refuse("an instruction of another system", m->pc);
 		break;
 	default:
 		if (i->meta.category == ZYDIS_CATEGORY_COND_BR) {
@@ -401,7 +393,7 @@ static size_t readable_code(uint64_t pc)
 	if (!region || !(region->prot & PROT_EXEC))
 		return 0;
 	if (region->prot & PROT_WRITE)
-		refuse("code that can change while it runs", pc);
+		dispatch_refuse("code that can change while it runs", pc);
 	region->code = true;
 	bytes = region->end - pc;
 	if (bytes < INSTRUCTION_MAX_BYTES && space_allows(&runtime.space, region->end, 1, PROT_READ | PROT_EXEC)) {
@@ -431,7 +423,7 @@ const struct block *blocks_translate(uint64_t pc)
 			if (m.marks)
 				break;       /* it may never come to this */
 			if (bytes)
-				refuse("an instruction that the decoder does not know", m.pc);
+				dispatch_refuse("an instruction that the decoder does not know", m.pc);
 			decoder_end(&runtime.decoder);
 			return NULL;
 		}

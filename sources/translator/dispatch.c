@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Translated code has left for C: find out why, and where it goes on. */
 #include "sources/translator/runtime.h"
+#include "sources/translator/observing.h"
+
+void dispatch_refuse(const char *what, uint64_t pc)
+{
+	struct system_digits digits;
+
+	profilefile_write(-1, "running");
+	system_stop(what, pc ? " (at 0x" : "", pc ? system_number(&digits, pc, 16) : "", pc ? ")" : "",
+		    ": the translator cannot do this yet; record this program with --source=valgrind", NULL);
+}
 
 static uint64_t next_pc(const struct site *site, struct context *ctx)
 {

@@ -85,12 +85,18 @@ struct site {
 	uint32_t kind, patch;        /* SITE_DIRECT: where the branch's displacement lies; 0: not to be linked */
 } __attribute__((packed));
 
+/* Something that cannot be done yet, at this address (0: none): one line, what there is of a profile, the end. */
+void dispatch_refuse(const char *what, uint64_t pc) __attribute__((noreturn));
+
 /* ---- syscalls.c ---- */
 
 /* The system call in the context. Returns where the program goes on; `next` is behind the instruction. */
 uint64_t syscalls_do(struct context *ctx, uint64_t next);
 
 /* ---- signals.c ---- */
+
+/* Before the program's first instruction. */
+void signals_start(void);
 
 long signals_action(int number, const void *action, void *old, size_t set_bytes);
 long signals_altstack(const struct context *ctx, const void *new, void *old);

@@ -160,6 +160,13 @@ static const struct block *block_around(uint64_t rip)
 	return rip >= PLAN_CACHE && rip < PLAN_CACHE_END ? codecache_around(&runtime.cache, rip) : NULL;
 }
 
+/* No handler of the program: ours stands here for the default, so that the profile is written first. */
+static void end_by(int number)
+{
+	profilefile_write(-1, "signal");
+	die_by(number);
+}
+
 static void on_step(struct ucontext *uc)
 {
 	const struct block *block = block_around(uc->uc_mcontext.rip);
@@ -174,7 +181,10 @@ static void on_step(struct ucontext *uc)
 		return;
 	}
 	signals.waiting = 0;
-	begin_handler(uc, number, signals.info, block->pc, signals.mask);
+	if (signals.action[number].handler)
+		begin_handler(uc, number, signals.info, block->pc, signals.mask);
+	else
+		end_by(number);
 }
 
 /* The program's address of the instruction that faulted; NOWHERE when it was not one of the program's. */
@@ -201,11 +211,12 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 	if (is_fault(number, info)) {
 		uint64_t pc = fault_pc(uc->uc_mcontext.rip);
 
-		if (pc == NOWHERE || !signals.action[number].handler) {
+		if (pc == NOWHERE)
 			die_by(number);
-			return;
-		}
-		begin_handler(uc, number, info, pc, mask);
+		else if (!signals.action[number].handler)
+			end_by(number);
+		else
+			begin_handler(uc, number, info, pc, mask);
 		return;
 	}
 	signals.waiting = number;
@@ -237,10 +248,41 @@ static struct action ours(uint64_t flags)
 	};
 }
 
+/* Does a process without a handler end by this signal? */
+static bool ends_process(int number)
+{
+	static const int others[] = { SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH, SIGKILL };
+
+	for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
+		if (others[i] == number)
+			return false;
+	return true;
+}
+
+/* Is ours the kernel's handler for it? SIGTRAP: steps must reach us, whatever the program thinks of it. */
+static bool wants_ours(int number, uint64_t handler)
+{
+	return handler > 1 || number == SIGTRAP || (observer.on && handler == DEFAULT && ends_process(number));
+}
+
+void signals_start(void)
+{
+	for (int number = 1; number < SIGNALS; number++) {
+		struct action now, set = ours(0);
+
+		if (!observer.on || !ends_process(number) ||
+		    system_call(__NR_rt_sigaction, number, 0, (long)&now, SET_BYTES, 0, 0) || now.handler != DEFAULT)
+			continue;
+		if (!own_stack())
+			return;
+		system_call(__NR_rt_sigaction, number, (long)&set, 0, SET_BYTES, 0, 0);
+	}
+}
+
 long signals_action(int number, const void *action, void *old, size_t set_bytes)
 {
 	struct action wanted = { 0 }, was, set;
-	bool given = action != NULL, handled;
+	bool given = action != NULL, by_us;
 
 	if (number < 1 || number >= SIGNALS || set_bytes != SET_BYTES)
 		return -EINVAL;
@@ -249,10 +291,10 @@ long signals_action(int number, const void *action, void *old, size_t set_bytes)
 		return -EFAULT;
 	if (given)
 		slope_copy(&wanted, action, sizeof wanted);
-	handled = wanted.handler > 1;
-	if (handled && !own_stack())
+	by_us = wants_ours(number, wanted.handler);
+	if (given && by_us && !own_stack())
 		return -ENOMEM;
-	set = handled ? ours(wanted.flags) : wanted;
+	set = by_us ? ours(wanted.flags) : wanted;
 	long result = system_call(__NR_rt_sigaction, number, given ? (long)&set : 0, (long)&was, SET_BYTES, 0, 0);
 
 	if (result)
@@ -262,10 +304,9 @@ long signals_action(int number, const void *action, void *old, size_t set_bytes)
 	if (old)
 		slope_copy(old, &was, sizeof was);
 	if (given)
-		signals.action[number] = handled ? wanted : (struct action){ 0 };
-	/* Steps must reach us, whatever the program thinks of the signal. */
+		signals.action[number] = wanted.handler > 1 || by_us ? wanted : (struct action){ 0 };
 	set = ours(0);
-	if (handled && signals.action[SIGTRAP].handler == DEFAULT)
+	if (given && wanted.handler > 1 && !signals.action[SIGTRAP].handler)
 		result = system_call(__NR_rt_sigaction, SIGTRAP, (long)&set, 0, SET_BYTES, 0, 0);
 	return result;
 }

@@ -46,6 +46,8 @@ static void take_option(struct start *start, const char *option)
 		start->window_log2 = number_in(value);
 		if (start->window_log2 < PLAN_WINDOW_LOG2_MIN || start->window_log2 > PLAN_WINDOW_LOG2_MAX)
 			system_stop("--window-log2=", value, ": give a number from 35 to 44", NULL);
+	} else if ((value = system_after(option, "--log-file="))) {
+		system_log = value;
 	} else if (!observing_option(option)) {
 		system_stop("slope-translator: unknown option ", option, NULL);
 	}
@@ -211,6 +213,7 @@ void slope_translator_main(const uint64_t *own)
 
 	if (observer.on)
 		observing_start(pc, runtime.context->reg[REG_RSP]);
+	signals_start();
 	const struct block *block = blocks_translate(pc);
 
 	if (!block)

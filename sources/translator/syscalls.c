@@ -117,8 +117,7 @@ static long do_clone(struct context *ctx, uint64_t *args)
 	long result;
 
 	if (flags & CLONE_THREAD)
-		system_stop("the program starts a thread: the translator cannot do this yet; "
-			    "record this program with --source=valgrind", NULL);
+		dispatch_refuse("the program starts a thread", 0);
 	args[0] = flags & ~(uint64_t)CLONE_VM;
 	args[1] = 0;
 	result = slope_gate_syscall(__NR_clone, args);
@@ -213,8 +212,7 @@ static long program_link(uint64_t to, uint64_t room)
 static long do_arch_prctl(const uint64_t *args)
 {
 	if (args[0] == ARCH_SET_GS || args[0] == ARCH_GET_GS)
-		system_stop("the program uses %gs: the translator cannot do this yet; "
-			    "record this program with --source=valgrind", NULL);
+		dispatch_refuse("the program uses %gs", 0);
 	if (args[0] != ARCH_SET_FS && args[0] != ARCH_GET_FS)
 		return -EINVAL;          /* shadow stacks and the like: not here */
 	return system_call(__NR_arch_prctl, (long)args[0], (long)args[1], 0, 0, 0, 0);
@@ -262,8 +260,7 @@ static long do_call(struct context *ctx, uint64_t *args)
 			args[1] = (uint64_t)runtime.program_path;
 		return pass_on(ctx, args);
 	case __NR_shmat:
-		system_stop("the program attaches System V shared memory: the translator cannot do this yet; "
-			    "record this program with --source=valgrind", NULL);
+		dispatch_refuse("the program attaches System V shared memory", 0);
 	/* Programs know what to do without these. */
 	case __NR_clone3:
 	case __NR_rseq:

@@ -106,6 +106,28 @@ size_t system_append(char *to, size_t length, size_t room, const char *more)
 	return length;
 }
 
+const char *system_log;
+
+/* Where messages go; the standard error where the file cannot be had. */
+static long open_log(void)
+{
+	char path[LINE_BYTES];
+	struct system_digits digits;
+	size_t n = 0;
+
+	for (const char *from = system_log; from && *from; from++) {
+		char one[2] = { *from, 0 };
+		bool mark = from[0] == '%' && from[1];
+
+		from += mark;
+		n = system_append(path, n, sizeof path, mark && *from == 'p' ?
+				  system_number(&digits, (uint64_t)system_call(__NR_getpid, 0, 0, 0, 0, 0, 0), 10) : one);
+	}
+	long fd = system_log ? system_open(path, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600) : 2;
+
+	return fd < 0 ? 2 : fd;
+}
+
 static void say_words(const char *word, va_list words)
 {
 	char line[LINE_BYTES];
@@ -114,7 +136,11 @@ static void say_words(const char *word, va_list words)
 	for (; word; word = va_arg(words, const char *))
 		n = system_append(line, n, sizeof line - 1, word);
 	line[n++] = '\n';
-	system_call(__NR_write, 2, (long)line, (long)n, 0, 0, 0);
+	long fd = open_log();
+
+	system_call(__NR_write, fd, (long)line, (long)n, 0, 0, 0);
+	if (fd != 2)
+		system_close(fd);
 }
 
 void system_say(const char *word, ...)

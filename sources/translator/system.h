@@ -56,8 +56,11 @@ extern const struct slope_host system_host;
 /* A whole file, for reading; NULL when it cannot be had. system_release with *bytes gives it back. */
 const void *system_map_file(const char *path, size_t *bytes);
 
+/* The file that messages go to, with the process id for %p and % for %%; NULL: the standard error. */
+extern const char *system_log;
+
 /*
- * One line on the standard error: the words, then NULL. A number goes in as
+ * One line for the user: the words, then NULL. A number goes in as
  * system_number. system_stop ends the process with status 70 after it.
  */
 void system_say(const char *word, ...);
