@@ -4,9 +4,10 @@
  * before the instruction that makes it, while the registers of its address are
  * those of the instruction; the costs; and reports of calls and returns.
  *
- * The address that a call pushes and a return pops is not data. Instructions
- * that read or write under a mask count with all of their operand; those with
- * one address per element are not seen, which is said once.
+ * The address that a call pushes and a return pops is not data. What reads or
+ * writes under a mask in a vector register is seen element by element; under
+ * one in a mask register (AVX-512) it counts with all of its operand. What has
+ * one address per element is not seen, which is said once.
  */
 #include "sources/translator/observing.h"
 
@@ -161,6 +162,60 @@ static void emit_access(struct emit *e, const struct address *a, uint64_t bytes,
 	end_report(e, write ? (const void *)write_cells : (const void *)read_cells);
 }
 
+/* ---- masked moves ---- */
+
+#define MASKED_WRITE 0x100u
+
+static void masked_cells(uint64_t address, uint64_t kind, uint64_t mask)
+{
+	uint64_t bytes = kind & 0xff;
+
+	for (; mask; mask >>= 1, address += bytes)
+		if (mask & 1) {
+			if (kind & MASKED_WRITE)
+				write_cells(address, bytes);
+			else
+				read_cells(address, bytes);
+		}
+}
+
+/* Bytes of an element of a move under a vector mask; 0: the instruction is none. */
+static unsigned masked_element(const ZydisDecodedInstruction *i)
+{
+	switch (i->mnemonic) {
+	case ZYDIS_MNEMONIC_VMASKMOVPS:
+	case ZYDIS_MNEMONIC_VPMASKMOVD:
+		return 4;
+	case ZYDIS_MNEMONIC_VMASKMOVPD:
+	case ZYDIS_MNEMONIC_VPMASKMOVQ:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+/* vmovmskps or vmovmskpd of the mask register, which is always the second operand, into edx. */
+static void emit_mask_bits(struct emit *e, const ZydisDecodedOperand *mask, bool doubles)
+{
+	bool wide = mask->reg.value >= ZYDIS_REGISTER_YMM0 && mask->reg.value <= ZYDIS_REGISTER_YMM15;
+	unsigned number = (unsigned)(mask->reg.value - (wide ? ZYDIS_REGISTER_YMM0 : ZYDIS_REGISTER_XMM0));
+
+	emit_byte(e, 0xc4);
+	emit_byte(e, 0xc1 | (number < 8) << 5);
+	emit_byte(e, 0x78 | (unsigned)wide << 2 | (unsigned)doubles);
+	emit_byte(e, 0x50);
+	emit_byte(e, 0xc0 | REG_RDX << 3 | (number & 7));
+}
+
+static void emit_masked(struct emit *e, const struct address *a, const ZydisDecodedOperand *mask, unsigned bytes, bool write)
+{
+	begin_report(e);
+	emit_address(e, REG_RDI, a);
+	emit_constant(e, REG_RSI, bytes | (write ? MASKED_WRITE : 0));
+	emit_mask_bits(e, mask, bytes == 8);
+	end_report(e, (const void *)masked_cells);
+}
+
 /* ---- operands ---- */
 
 static void say_unseen(const char *what)
@@ -204,7 +259,8 @@ static void correct_stack_address(const ZydisDecodedInstruction *i, const ZydisD
 		a->displacement += i->operand_width / 8;
 }
 
-static void emit_operand(struct emit *e, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o, uint64_t pc, bool write)
+static void emit_operand(struct emit *e, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o,
+			 const ZydisDecodedOperand *all, uint64_t pc, bool write)
 {
 	ZydisOperandActions mask = write ? ZYDIS_OPERAND_ACTION_MASK_WRITE : ZYDIS_OPERAND_ACTION_MASK_READ;
 	struct address a;
@@ -222,15 +278,18 @@ static void emit_operand(struct emit *e, const ZydisDecodedInstruction *i, const
 	}
 	a = address_of(o, i, pc);
 	correct_stack_address(i, o, &a);
-	emit_access(e, &a, o->size / 8, write);
+	if (masked_element(i) && !a.in_fs)
+		emit_masked(e, &a, &all[1], masked_element(i), write);
+	else
+		emit_access(e, &a, o->size / 8, write);
 }
 
 void accesses_emit(struct emit *e, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand, uint64_t pc)
 {
 	for (unsigned n = 0; n < i->operand_count; n++)
-		emit_operand(e, i, &operand[n], pc, false);
+		emit_operand(e, i, &operand[n], operand, pc, false);
 	for (unsigned n = 0; n < i->operand_count; n++)
-		emit_operand(e, i, &operand[n], pc, true);
+		emit_operand(e, i, &operand[n], operand, pc, true);
 }
 
 bool accesses_sets_stack(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand)

@@ -311,6 +311,22 @@ static bool is_repeated(const ZydisDecodedInstruction *i)
 	return i->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE);
 }
 
+/* The mark of include/slope.h: four rotations, and an exchange of a register with itself. */
+static bool is_request(const struct maker *m)
+{
+	static const uint8_t mark[] = {
+		0x48, 0xc1, 0xc7, 3, 0x48, 0xc1, 0xc7, 13, 0x48, 0xc1, 0xc7, 61, 0x48, 0xc1, 0xc7, 51, 0x48, 0x87, 0xdb,
+	};
+	const uint8_t *code = (const uint8_t *)(m->pc - 16);
+
+	if (m->pc - m->start < 16)
+		return false;
+	for (unsigned i = 0; i < sizeof mark; i++)
+		if (code[i] != mark[i])
+			return false;
+	return true;
+}
+
 /* An instruction that goes on behind itself, with what is to be seen of it. */
 static void on_plain(struct maker *m, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand)
 {
@@ -369,6 +385,17 @@ static void on_instruction(struct maker *m, const ZydisDecodedInstruction *i, co
 	case ZYDIS_MNEMONIC_WRGSBASE:
 		dispatch_refuse("an instruction of another system", m->pc);
 		break;
+	case ZYDIS_MNEMONIC_XCHG:
+		if (observer.on && is_request(m)) {
+			m->uncounted -= 4;       /* one instruction, to the Valgrind source */
+			bring_costs_up_to_date(m);
+			accesses_report(&m->e, (const void *)observing_request, (const struct argument[3]){
+				{ ARGUMENT_REGISTER, REG_RAX },
+			});
+			exit_to(m, -1, next);
+			break;
+		}
+		/* fallthrough */
 	default:
 		if (i->meta.category == ZYDIS_CATEGORY_COND_BR) {
 			on_conditional(m, i, next);
@@ -392,8 +419,10 @@ static size_t readable_code(uint64_t pc)
 
 	if (!region || !(region->prot & PROT_EXEC))
 		return 0;
-	if (region->prot & PROT_WRITE)
-		dispatch_refuse("code that can change while it runs", pc);
+	if (region->prot & PROT_WRITE && !region->watched) {
+		signals_watch_faults();
+		space_watch(region);
+	}
 	region->code = true;
 	bytes = region->end - pc;
 	if (bytes < INSTRUCTION_MAX_BYTES && space_allows(&runtime.space, region->end, 1, PROT_READ | PROT_EXEC)) {

@@ -28,8 +28,7 @@
 #define CTX_GUEST_TARGET 160     /* where an indirect branch goes: the program's address */
 #define CTX_SPARE 168            /* three words for sequences in the cache */
 #define CTX_COST 192             /* instructions and blocks, one word each */
-#define CTX_TOP_FN 208           /* the topmost activation's function */
-#define CTX_TOP_SP 216
+#define CTX_INSIDE 208           /* slope_dispatch is at work: the program's flags are in the context */
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -42,7 +41,7 @@ struct context {
 	uint64_t target, guest_target;
 	uint64_t spare[3];
 	uint64_t cost[2];
-	uint64_t top_fn, top_sp;
+	uint64_t inside;
 };
 
 _Static_assert(offsetof(struct context, flags) == CTX_FLAGS, "as gate.S has it");
@@ -50,7 +49,7 @@ _Static_assert(offsetof(struct context, self) == CTX_SELF, "as gate.S has it");
 _Static_assert(offsetof(struct context, guest_target) == CTX_GUEST_TARGET, "as gate.S has it");
 _Static_assert(offsetof(struct context, spare) == CTX_SPARE, "as gate.S has it");
 _Static_assert(offsetof(struct context, cost) == CTX_COST, "as gate.S has it");
-_Static_assert(offsetof(struct context, top_fn) == CTX_TOP_FN, "as gate.S has it");
+_Static_assert(offsetof(struct context, inside) == CTX_INSIDE, "as gate.S has it");
 
 /* Starts the program: loads its registers from the context and goes to `target`. Never returns. */
 void slope_gate_start(struct context *ctx) __attribute__((noreturn));
@@ -62,9 +61,14 @@ void slope_dispatch(const void *site, struct context *ctx);
 /* Called from translated code on our stack, all registers but rdi kept. */
 void slope_gate_report(void);
 
-/* A system call of the program: signals.c looks whether a signal came before or after its instruction. */
+/*
+ * A system call of the program. Not made, with result -512, when a signal is
+ * waiting or comes before its instruction: signals.c knows the places.
+ */
 long slope_gate_syscall(long number, const uint64_t *args);
 extern const char slope_gate_syscall_begin[], slope_gate_syscall_instruction[], slope_gate_syscall_aborted[];
+
+extern int slope_signal_waiting;         /* number of the signal that is noted; 0: none */
 
 /* The kernel's signal return, for our own handler. */
 void slope_gate_sigreturn(void);

@@ -39,10 +39,12 @@ slope_gate_leave:
 	pop %rdi
 	pushfq
 	popq %gs:CTX_FLAGS
+	movq $1, %gs:CTX_INSIDE
 	cld
 	mov %gs:CTX_SELF, %rsi
 	call slope_dispatch
 enter:
+	movq $0, %gs:CTX_INSIDE
 	pushq %gs:CTX_FLAGS
 	popfq
 	mov %gs:CTX_REG(0), %rax
@@ -97,7 +99,8 @@ slope_gate_syscall:
 	mov 32(%rbx), %r8
 	mov 40(%rbx), %r9
 slope_gate_syscall_begin:
-	nop
+	cmpl $0, slope_signal_waiting
+	jne slope_gate_syscall_aborted
 slope_gate_syscall_instruction:
 	syscall
 	pop %rbx

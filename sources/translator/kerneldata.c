@@ -6,7 +6,7 @@
 #include <linux/mman.h>
 
 enum when { IN, OUT };
-enum how { TEXT, BYTES, ARGUMENT, RESULT, VECTOR, POINTED, ALL_OF };
+enum how { TEXT, BYTES, ARGUMENT, RESULT, VECTOR, MESSAGE, POINTED, ALL_OF };
 
 struct row {
 	uint16_t number;
@@ -28,6 +28,13 @@ static const uint16_t quiet[] = {
 
 struct io_vector {
 	uint64_t base, bytes;
+};
+
+/* The kernel's struct msghdr. */
+struct message {
+	uint64_t name;
+	uint32_t name_bytes, unused;
+	uint64_t vector, count, control, control_bytes, flags;
 };
 
 static void touch(enum when when, uint64_t address, uint64_t bytes)
@@ -86,6 +93,15 @@ static void apply(const struct row *row, const uint64_t *args, long result)
 		break;
 	case VECTOR:
 		touch_vector(row->when, address, args[row->size], row->when == OUT ? (uint64_t)result : UINT64_MAX);
+		break;
+	case MESSAGE:
+		if (space_allows(&runtime.space, address, sizeof(struct message), PROT_READ)) {
+			const struct message *m = (const struct message *)address;
+
+			touch_vector(row->when, m->vector, m->count, row->when == OUT ? (uint64_t)result : UINT64_MAX);
+			touch(row->when, m->name, m->name_bytes);
+			touch(row->when, m->control, m->control_bytes);
+		}
 		break;
 	case POINTED:
 		if (space_allows(&runtime.space, pointed, 4, PROT_READ))

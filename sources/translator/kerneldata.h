@@ -9,6 +9,7 @@
  *   ARGUMENT  as many as this argument says
  *   RESULT    as many times size as the result says
  *   VECTOR    a list of buffers, as long as this argument says; OUT: up to the result
+ *   MESSAGE   what a struct msghdr names: a list of buffers; OUT: up to the result
  *   POINTED   as many as the 32-bit number says that this argument points to
  *   ALL_OF    an array of as many times the low 16 bits as the argument in the high ones says
  *
@@ -61,7 +62,8 @@
 	X(copy_file_range, IN, 1, BYTES, 8) X(getxattr, IN, 0, TEXT, 0) X(getxattr, IN, 1, TEXT, 0)              \
 	X(getxattr, OUT, 2, RESULT, 1) X(lgetxattr, IN, 0, TEXT, 0) X(lgetxattr, IN, 1, TEXT, 0)                 \
 	X(lgetxattr, OUT, 2, RESULT, 1) X(fgetxattr, IN, 1, TEXT, 0) X(fgetxattr, OUT, 2, RESULT, 1)             \
-	X(memfd_create, IN, 0, TEXT, 0) X(timer_create, IN, 1, BYTES, 64) X(timer_create, OUT, 2, BYTES, 4)       \
+	X(memfd_create, IN, 0, TEXT, 0) X(sendmsg, IN, 1, MESSAGE, 0) X(recvmsg, OUT, 1, MESSAGE, 0)              \
+	X(sendmsg, IN, 1, BYTES, 56) X(recvmsg, IN, 1, BYTES, 56) X(timer_create, IN, 1, BYTES, 64) X(timer_create, OUT, 2, BYTES, 4)       \
 	X(timer_settime, IN, 2, BYTES, 32) X(timer_settime, OUT, 3, BYTES, 32) X(timer_gettime, OUT, 1, BYTES, 32)
 
 /* Calls that touch no memory, or only memory that is no data. */
@@ -74,7 +76,7 @@
 	X(gettid) X(tkill) X(tgkill) X(futex) X(set_tid_address) X(fadvise64) X(exit_group) X(fallocate)         \
 	X(sendfile) X(splice) X(tee) X(epoll_create) X(epoll_create1) X(eventfd) X(eventfd2) X(msync) X(mincore) \
 	X(mlock) X(munlock) X(clone3) X(rseq) X(membarrier) X(close_range) X(pidfd_open) X(select) X(pselect6)   \
-	X(sendmsg) X(recvmsg) X(io_uring_setup) X(sched_setaffinity) X(sched_getparam) X(sched_getscheduler)     \
+	X(io_uring_setup) X(sched_setaffinity) X(sched_getparam) X(sched_getscheduler)     \
 	X(execveat) X(arch_prctl) X(setresuid) X(setresgid) X(setreuid) X(setregid) X(setfsuid)          \
 	X(setfsgid) X(timer_delete) X(timer_getoverrun) X(inotify_init1) X(inotify_rm_watch) X(readahead)        \
 	X(sync_file_range) X(ioprio_get) X(ioprio_set) X(personality) X(getcpu) X(signalfd4)

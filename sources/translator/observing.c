@@ -4,6 +4,8 @@
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 
+#include "include/slope.h"
+
 #define CLEAR_BY_PAGES_BYTES 65536u
 #define BASE_REACH 256u
 #define PAGEMAP_RUN 512u
@@ -213,6 +215,44 @@ void observing_moved(uint64_t from, uint64_t to, uint64_t bytes)
 	slope_session_move(&observer.session, from, to, bytes);
 	each_window(move_window, from, to, bytes);
 	codeplaces_forget(from, bytes);
+}
+
+/* The text may be wrong, or run into memory that is not there. */
+static void name_thread(struct slope_thread *core, uint64_t text)
+{
+	size_t i = 0;
+
+	for (; i < sizeof core->name - 1 && space_allows(&runtime.space, text + i, 1, PROT_READ); i++) {
+		core->name[i] = ((const char *)text)[i];
+		if (!core->name[i])
+			return;
+	}
+	core->name[i] = 0;
+}
+
+void observing_request(const uint64_t *block)
+{
+	uint64_t *answer = &runtime.context->reg[REG_RDX];
+
+	if (!space_allows(&runtime.space, (uint64_t)block, 2 * sizeof *block, PROT_READ))
+		return;
+	fibers_costs();
+	switch (block[0]) {
+	case SLOPE_REQUEST_START:
+	case SLOPE_REQUEST_STOP:
+		slope_session_collect(&observer.session, block[0] == SLOPE_REQUEST_START);
+		*answer = 0;
+		break;
+	case SLOPE_REQUEST_NAME_THREAD:
+		name_thread(observer.fiber->core, block[1]);
+		*answer = 0;
+		break;
+	case SLOPE_REQUEST_RUNNING:
+		*answer = 1;
+		break;
+	default:
+		break;
+	}
 }
 
 void observing_forked(void)

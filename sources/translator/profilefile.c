@@ -147,6 +147,8 @@ static void write_to(const char *path, struct slope_run_info *run)
 
 static void note_name(struct slope_thread *core)
 {
+	if (core->name[0])
+		return;                  /* the program has named it */
 	long fd = system_open("/proc/self/comm", O_RDONLY | O_CLOEXEC, 0);
 	long got = fd >= 0 ? system_call(__NR_read, fd, (long)core->name, sizeof core->name - 1, 0, 0, 0) : 0;
 

@@ -97,6 +97,8 @@ uint64_t syscalls_do(struct context *ctx, uint64_t next);
 
 /* Before the program's first instruction. */
 void signals_start(void);
+/* From now on a write to a watched page (space_watch) is for us, even if the program has no handler. */
+void signals_watch_faults(void);
 
 long signals_action(int number, const void *action, void *old, size_t set_bytes);
 long signals_altstack(const struct context *ctx, const void *new, void *old);

@@ -3,9 +3,9 @@
  * Signal handlers of the program. The kernel knows one handler, ours, on a
  * stack of our own. A signal may come anywhere: in the middle of a translated
  * instruction or in C. So the handler only notes it, blocks all others, and
- * lets the processor go on instruction by instruction (trap flag), until it
- * stands at the start of a block: there all registers are the program's, and
- * its address is known. Then the frame that the kernel would have made is
+ * lets the processor go on instruction by instruction (trap flag; for the way
+ * through slope_dispatch, from its end on), until it stands at the start of a
+ * block: there all registers are the program's, and its address is known. Then the frame that the kernel would have made is
  * built on the program's stack, and its own handler runs, translated.
  *
  * A fault in a copied instruction is delivered at once: the registers are the
@@ -44,11 +44,13 @@ struct frame {
 
 static struct {
 	struct action action[SIGNALS];   /* the program's; where ours stands for it */
-	int waiting;                     /* number of the signal that is noted; 0: none */
+	bool watching;                   /* some code is on pages that the program may write */
 	uint64_t mask;                   /* the program's, while one is waiting */
 	uint8_t info[128];
 	stack_t altstack;                /* the program's */
 } signals;
+
+int slope_signal_waiting;
 
 static uint64_t bit(int number)
 {
@@ -149,7 +151,10 @@ static void step_on(struct ucontext *uc)
 {
 	uint64_t rip = uc->uc_mcontext.rip;
 
-	uc->uc_mcontext.eflags |= TRAP_FLAG;
+	if (runtime.context->inside)
+		runtime.context->flags |= TRAP_FLAG;
+	else
+		uc->uc_mcontext.eflags |= TRAP_FLAG;
 	if (rip >= (uint64_t)slope_gate_syscall_begin && rip <= (uint64_t)slope_gate_syscall_instruction)
 		uc->uc_mcontext.rip = (uint64_t)slope_gate_syscall_aborted;
 }
@@ -170,7 +175,7 @@ static void end_by(int number)
 static void on_step(struct ucontext *uc)
 {
 	const struct block *block = block_around(uc->uc_mcontext.rip);
-	int number = signals.waiting;
+	int number = slope_signal_waiting;
 
 	if (!number) {
 		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;     /* the program kept flags from an earlier step */
@@ -180,7 +185,7 @@ static void on_step(struct ucontext *uc)
 		step_on(uc);
 		return;
 	}
-	signals.waiting = 0;
+	slope_signal_waiting = 0;
 	if (signals.action[number].handler)
 		begin_handler(uc, number, signals.info, block->pc, signals.mask);
 	else
@@ -200,9 +205,32 @@ static uint64_t fault_pc(uint64_t rip)
 	return block->pc + block->mark[i].program;
 }
 
+/*
+ * A write to code that was translated from a writable page, which blocks.c
+ * has protected: the page is writable again, all translations go, and the
+ * instruction runs anew in a new one.
+ */
+static bool code_written(int number, const siginfo_t *info, struct ucontext *uc)
+{
+	uint64_t pc;
+
+	if (number != SIGSEGV || info->si_code != SEGV_ACCERR || !space_unwatch(&runtime.space, (uint64_t)info->si_addr))
+		return false;
+	pc = fault_pc(uc->uc_mcontext.rip);
+	codecache_empty(&runtime.cache);
+	const struct block *block = pc == NOWHERE ? NULL : blocks_translate(pc);
+
+	if (block)
+		uc->uc_mcontext.rip = block->code;
+	return true;
+}
+
 static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 {
 	uint64_t mask = (uint64_t)uc->uc_sigmask;
+
+	if (code_written(number, info, uc))
+		return;
 
 	if (number == SIGTRAP && info->si_code == TRAP_TRACE) {
 		on_step(uc);
@@ -219,7 +247,7 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 			begin_handler(uc, number, info, pc, mask);
 		return;
 	}
-	signals.waiting = number;
+	slope_signal_waiting = number;
 	signals.mask = mask;
 	slope_copy(signals.info, info, sizeof signals.info);
 	uc->uc_sigmask = ~(sigset_t)(bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP));
@@ -262,7 +290,18 @@ static bool ends_process(int number)
 /* Is ours the kernel's handler for it? SIGTRAP: steps must reach us, whatever the program thinks of it. */
 static bool wants_ours(int number, uint64_t handler)
 {
-	return handler > 1 || number == SIGTRAP || (observer.on && handler == DEFAULT && ends_process(number));
+	return handler > 1 || number == SIGTRAP || (number == SIGSEGV && signals.watching) || (observer.on && handler == DEFAULT && ends_process(number));
+}
+
+void signals_watch_faults(void)
+{
+	struct action set = ours(0);
+
+	if (!own_stack())
+		system_stop("no memory for a stack of signal handlers", NULL);
+	if (!signals.action[SIGSEGV].handler)
+		system_call(__NR_rt_sigaction, SIGSEGV, (long)&set, 0, SET_BYTES, 0, 0);
+	signals.watching = true;
 }
 
 void signals_start(void)
@@ -365,11 +404,14 @@ uint64_t signals_return(struct context *ctx)
 	uint64_t mask = (uint64_t)uc->uc_sigmask, pc = from->ip;
 
 	slope_copy(ctx->reg, reg, sizeof reg);
-	ctx->flags = from->flags;
+	ctx->flags = from->flags | (slope_signal_waiting ? TRAP_FLAG : 0);
 	signals.altstack = uc->uc_stack.ss_flags & SS_DISABLE ? (stack_t){ 0 } : uc->uc_stack;
 	restore_vectors(uc);
 	if (observer.on)
 		activations_handler_ends();
-	system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, SET_BYTES, 0, 0);
+	if (slope_signal_waiting)
+		signals.mask = mask;     /* all others wait until this one is delivered */
+	else
+		system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, SET_BYTES, 0, 0);
 	return pc;
 }

@@ -14,7 +14,7 @@ void space_init(struct space *s, uint64_t window_bytes)
 {
 	*s = (struct space){
 		.window = window_bytes, .far_end = window_bytes - 2 * PLAN_STACK_MAX_BYTES,
-		.near_next = PLAN_NEAR, .far_next = PLAN_FAR, .break_end = PLAN_BREAK,
+		.break_end = PLAN_BREAK,
 	};
 	slope_arena_init(&s->arena, &system_host);
 }
@@ -87,11 +87,11 @@ bool space_add(struct space *s, uint64_t start, uint64_t bytes, int prot, const 
 	space_remove(s, start, bytes);
 	at = first_behind(s, start);
 	/* Neighbours of one kind become one: heaps grow in small steps. */
-	if (at && !path && s->region[at - 1].end == start && !s->region[at - 1].path && s->region[at - 1].prot == prot) {
+	if (at && !path && s->region[at - 1].end == start && !s->region[at - 1].path && s->region[at - 1].prot == prot && !s->region[at - 1].watched) {
 		s->region[at - 1].end = start + bytes;
 		return true;
 	}
-	return insert(s, at, (struct space_region){ start, start + bytes, prot, false, path, offset });
+	return insert(s, at, (struct space_region){ start, start + bytes, prot, false, false, path, offset });
 }
 
 bool space_has_code(struct space *s, uint64_t start, uint64_t bytes)
@@ -114,7 +114,7 @@ bool space_allows(struct space *s, uint64_t start, uint64_t bytes, int prot)
 	return at >= start + bytes;
 }
 
-/* The lowest gap of this size in [low, high), from `from` on; 0: there is none. */
+/* The lowest gap of this size in [from, high); 0: there is none. */
 static uint64_t gap_from(const struct space *s, uint64_t from, uint64_t high, uint64_t bytes)
 {
 	for (size_t i = first_behind(s, from); from + bytes <= high; i++) {
@@ -125,17 +125,27 @@ static uint64_t gap_from(const struct space *s, uint64_t from, uint64_t high, ui
 	return 0;
 }
 
-static uint64_t find_gap(struct space *s, bool near, uint64_t bytes)
+/* The lowest one: what is unmapped and mapped again comes to the same place, as natively. */
+static uint64_t find_gap(const struct space *s, bool near, uint64_t bytes)
 {
-	uint64_t *next = near ? &s->near_next : &s->far_next;
-	uint64_t low = near ? PLAN_NEAR : PLAN_FAR, high = near ? PLAN_CACHE : s->far_end;
-	uint64_t gap = gap_from(s, *next, high, bytes);
+	return near ? gap_from(s, PLAN_NEAR, PLAN_CACHE, bytes) : gap_from(s, PLAN_FAR, s->far_end, bytes);
+}
 
-	if (!gap)
-		gap = gap_from(s, low, high, bytes);
-	if (gap)
-		*next = gap + bytes;
-	return gap;
+void space_watch(struct space_region *region)
+{
+	system_call(__NR_mprotect, (long)region->start, (long)(region->end - region->start), region->prot & ~PROT_WRITE, 0, 0, 0);
+	region->watched = true;
+}
+
+bool space_unwatch(struct space *s, uint64_t address)
+{
+	struct space_region *region = space_at(s, address);
+
+	if (!region || !region->watched)
+		return false;
+	system_call(__NR_mprotect, (long)region->start, (long)(region->end - region->start), region->prot, 0, 0, 0);
+	region->watched = region->code = false;
+	return true;
 }
 
 /* Room for a mapping that may be placed anywhere. */
@@ -227,8 +237,10 @@ long space_mprotect(struct space *s, uint64_t address, uint64_t bytes, int prot)
 		return result;
 	split(s, address);
 	split(s, address + whole);
-	for (size_t i = first_behind(s, address); i < s->count && s->region[i].start < address + whole; i++)
+	for (size_t i = first_behind(s, address); i < s->count && s->region[i].start < address + whole; i++) {
 		s->region[i].prot = prot & (PROT_READ | PROT_WRITE | PROT_EXEC);
+		s->region[i].watched = s->region[i].code = false;
+	}
 	return 0;
 }
 

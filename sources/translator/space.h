@@ -15,6 +15,7 @@ struct space_region {
 	uint64_t start, end;
 	int prot;
 	bool code;                   /* something in it has been translated */
+	bool watched;                /* really without PROT_WRITE, which `prot` has: see space_watch */
 	const char *path;            /* of the file it shows, or NULL */
 	uint64_t offset;             /* of `start` in that file */
 };
@@ -25,7 +26,6 @@ struct space {
 	size_t count, capacity;
 	uint64_t window;             /* W */
 	uint64_t far_end;            /* where the stack's area begins */
-	uint64_t near_next, far_next;    /* where to look for room first */
 	uint64_t break_end;
 };
 
@@ -41,6 +41,11 @@ void space_remove(struct space *s, uint64_t start, uint64_t bytes);
 
 /* Has code in this range been translated? */
 bool space_has_code(struct space *s, uint64_t start, uint64_t bytes);
+
+/* Code is translated from this writable region: the next write to it faults. */
+void space_watch(struct space_region *region);
+/* The address is in a watched region: it is writable again. */
+bool space_unwatch(struct space *s, uint64_t address);
 
 /* Is the whole range the program's, mapped with at least `prot`? */
 bool space_allows(struct space *s, uint64_t start, uint64_t bytes, int prot);
