@@ -68,6 +68,7 @@ void slope_gate_report(void);
 long slope_gate_syscall(long number, const uint64_t *args);
 extern const char slope_gate_syscall_begin[], slope_gate_syscall_instruction[], slope_gate_syscall_aborted[];
 
+extern const char slope_gate_first[], slope_gate_last[];   /* around all of gate.S */
 extern int slope_signal_waiting;         /* number of the signal that is noted; 0: none */
 
 /* The kernel's signal return, for our own handler. */

@@ -4,8 +4,9 @@
 
 	.text
 	.globl _start, slope_gate_start, slope_gate_leave, slope_gate_report, slope_gate_syscall, slope_gate_sigreturn
-	.globl slope_gate_syscall_begin, slope_gate_syscall_instruction, slope_gate_syscall_aborted
+	.globl slope_gate_first, slope_gate_last, slope_gate_syscall_begin, slope_gate_syscall_instruction, slope_gate_syscall_aborted
 
+slope_gate_first:
 _start:
 	xor %ebp, %ebp
 	mov %rsp, %rdi
@@ -80,6 +81,11 @@ slope_gate_report:
 	cld
 	call *%rax
 	add $8, %rsp
+	/* A signal came meanwhile: step from here on. */
+	cmpl $0, slope_signal_waiting
+	je 1f
+	orq $0x100, 40(%rsp)
+1:
 	pop %r11
 	pop %r10
 	pop %r9
@@ -115,5 +121,6 @@ slope_gate_sigreturn:
 	mov $15, %eax
 	syscall
 	ud2
+slope_gate_last:
 
 	.section .note.GNU-stack, "", @progbits

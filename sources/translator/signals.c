@@ -3,8 +3,8 @@
  * Signal handlers of the program. The kernel knows one handler, ours, on a
  * stack of our own. A signal may come anywhere: in the middle of a translated
  * instruction or in C. So the handler only notes it, blocks all others, and
- * lets the processor go on instruction by instruction (trap flag; for the way
- * through slope_dispatch, from its end on), until it stands at the start of a
+ * lets the processor go on instruction by instruction (trap flag; C is left to
+ * run, and stepping begins where it ends), until it stands at the start of a
  * block: there all registers are the program's, and its address is known. Then the frame that the kernel would have made is
  * built on the program's stack, and its own handler runs, translated.
  *
@@ -151,10 +151,13 @@ static void step_on(struct ucontext *uc)
 {
 	uint64_t rip = uc->uc_mcontext.rip;
 
+	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
 	if (runtime.context->inside)
 		runtime.context->flags |= TRAP_FLAG;
-	else
+	else if ((rip >= PLAN_CACHE && rip < PLAN_CACHE_END) ||
+		 (rip >= (uint64_t)slope_gate_first && rip < (uint64_t)slope_gate_last))
 		uc->uc_mcontext.eflags |= TRAP_FLAG;
+	/* Else C has been called from translated code: slope_gate_report looks when it ends. */
 	if (rip >= (uint64_t)slope_gate_syscall_begin && rip <= (uint64_t)slope_gate_syscall_instruction)
 		uc->uc_mcontext.rip = (uint64_t)slope_gate_syscall_aborted;
 }
