@@ -38,6 +38,7 @@ struct runtime {
 	struct context *context;     /* of the only thread there is */
 	const char *self;            /* our own file */
 	const char *program;         /* the program's file, as it was named */
+	const char *program_on_stack;    /* the same where the program finds it */
 	char program_path[RUNTIME_PATH_BYTES];   /* the same, absolute and without links */
 	char **options;              /* our own arguments, for children */
 	int option_count;

@@ -86,7 +86,7 @@ static size_t make_auxv(struct stack *s, Elf64_auxv_t *to, const Elf64_auxv_t *f
 			value = (uint64_t)push_text(s, (const char *)value);
 			break;
 		case AT_EXECFN:
-			value = (uint64_t)push_text(s, runtime.program);
+			value = (uint64_t)runtime.program_on_stack;
 			break;
 		default:
 			break;
@@ -99,19 +99,25 @@ static size_t make_auxv(struct stack *s, Elf64_auxv_t *to, const Elf64_auxv_t *f
 	return n;
 }
 
-static size_t count_texts(char **texts)
+static size_t count_texts(char **texts, size_t *bytes)
 {
 	size_t n = 0;
 
-	while (texts[n])
-		n++;
+	for (; texts[n]; n++)
+		*bytes += slope_length(texts[n]) + 1;
 	return n;
 }
 
-static uint64_t *copy_texts(struct stack *s, uint64_t *to, char **texts)
+/* The texts one behind the other, as the kernel has them: programs that rename themselves count on it. */
+static uint64_t *copy_texts(char **at, uint64_t *to, char **texts)
 {
-	while (*texts)
-		*to++ = (uint64_t)push_text(s, *texts++);
+	for (; *texts; texts++) {
+		size_t bytes = slope_length(*texts) + 1;
+
+		slope_copy(*at, *texts, bytes);
+		*to++ = (uint64_t)*at;
+		*at += bytes;
+	}
 	*to++ = 0;
 	return to;
 }
@@ -119,30 +125,27 @@ static uint64_t *copy_texts(struct stack *s, uint64_t *to, char **texts)
 uint64_t startstack_make(const uint64_t *own, const struct image *image, const struct image *interpreter, char **argv)
 {
 	uint64_t bytes = stack_bytes(), end = runtime.space.window - SLOPE_PAGE_BYTES;
-	size_t argc = count_texts(argv), words = 1 + argc + 1 + count_texts(runtime.environment) + 1;
+	size_t texts = 0, argc = count_texts(argv, &texts), words = 1 + argc + 1 + count_texts(runtime.environment, &texts) + 1;
 	Elf64_auxv_t auxv[AUX_MAX];
 	struct stack s;
 
 	if (system_failed(space_mmap(&runtime.space, end - bytes, bytes, PROT_READ | PROT_WRITE,
 				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)))
 		return 0;
-	s.text = (char *)end;
+	/* The highest word is zero; below it the program's file, its environment, its arguments. */
+	s.text = (char *)end - 8;
 	s.bottom = s.text - (bytes / 2 < TEXTS_MAX_BYTES ? bytes / 2 : TEXTS_MAX_BYTES);
+	runtime.program_on_stack = push_text(&s, runtime.program);
+	if (texts >= (size_t)(s.text - s.bottom))
+		system_stop("the program's arguments and environment are too long for its stack", NULL);
+	char *at = s.text -= texts;
 	size_t entries = make_auxv(&s, auxv, own_auxv(own), image, interpreter);
-	size_t texts = 0;
-
-	for (char **text = argv; *text; text++)
-		texts += slope_length(*text) + 1;
-	for (char **text = runtime.environment; *text; text++)
-		texts += slope_length(*text) + 1;
-	uint64_t sp = ((uint64_t)s.text - texts - entries * sizeof *auxv - words * 8) & ~15ul;
+	uint64_t sp = ((uint64_t)s.text - entries * sizeof *auxv - words * 8) & ~15ul;
 	uint64_t *to = (uint64_t *)sp;
 
-	if (sp <= (uint64_t)s.bottom)
-		system_stop("the program's arguments and environment are too long for its stack", NULL);
 	*to++ = argc;
-	to = copy_texts(&s, to, argv);
-	to = copy_texts(&s, to, runtime.environment);
+	to = copy_texts(&at, to, argv);
+	to = copy_texts(&at, to, runtime.environment);
 	slope_copy(to, auxv, entries * sizeof *auxv);
 	return sp;
 }

@@ -7,7 +7,6 @@
 
 #define PATH_BYTES 256
 #define BUILD_ID_NOTE 3u
-#define NO_END UINT64_MAX
 
 struct file {
 	const uint8_t *bytes;
@@ -81,7 +80,7 @@ static void add_function(struct symbols *s, struct slope_arena *arena, const Elf
 	if (!slope_arena_grow(arena, (void **)&s->function, &s->capacity, s->count + 1, sizeof *s->function))
 		return;
 	s->function[s->count++] = (struct symbols_function){
-		symbol->st_value, symbol->st_size ? symbol->st_value + symbol->st_size : NO_END, name,
+		symbol->st_value, symbol->st_value + symbol->st_size, name,
 	};
 }
 
@@ -98,7 +97,7 @@ static void read_table(struct symbols *s, struct slope_arena *arena, const struc
 		unsigned type = ELF64_ST_TYPE(symbol[i].st_info);
 
 		if ((type == STT_FUNC || type == STT_GNU_IFUNC) && symbol[i].st_shndx != SHN_UNDEF && symbol[i].st_value &&
-		    symbol[i].st_name < names->sh_size)
+		    symbol[i].st_size && symbol[i].st_name < names->sh_size)
 			add_function(s, arena, &symbol[i], text + symbol[i].st_name);
 	}
 }
@@ -151,7 +150,7 @@ static void sift(struct symbols_function *f, size_t at, size_t count)
 	}
 }
 
-/* Sorted, one per start, and those without a size end where the next begins. */
+/* Sorted, and of those with one start the longest. */
 static void put_in_order(struct symbols *s)
 {
 	struct symbols_function *f = s->function;
@@ -166,18 +165,10 @@ static void put_in_order(struct symbols *s)
 		f[left - 1] = keep;
 		sift(f, 0, left - 1);
 	}
-	for (size_t i = 0; i < s->count; i++) {
-		if (kept && f[kept - 1].start == f[i].start) {
-			if (f[kept - 1].end == NO_END)
-				f[kept - 1] = f[i];
-		} else {
+	for (size_t i = 0; i < s->count; i++)
+		if (!kept || f[kept - 1].start != f[i].start)
 			f[kept++] = f[i];
-		}
-	}
 	s->count = kept;
-	for (size_t i = 0; i < kept; i++)
-		if (f[i].end == NO_END)
-			f[i].end = i + 1 < kept ? f[i + 1].start : f[i].start + 1;
 }
 
 /* /usr/lib/debug/.build-id/xx/yyyy.debug */

@@ -2,7 +2,8 @@
 /*
  * What an ELF file says about its code: where functions begin and end, where
  * the stubs of its linkage table are, its build id. Functions come from its
- * own symbol tables and from its separate debug file, where that is installed.
+ * own symbol tables and from its separate debug file, where that is installed;
+ * one without a size is no function, as to Valgrind.
  * All addresses are in the file's own space.
  */
 #ifndef SLOPE_SOURCES_TRANSLATOR_SYMBOLS_H
