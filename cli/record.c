@@ -154,8 +154,6 @@ static void valgrind_options(struct slope_list *options, const struct settings *
 	slope_list_add(options, "--vgdb=no");
 	slope_list_add(options, "--max-threads=%llu", (unsigned long long)s->max_threads);
 	add_stack_size(options);
-	if (s->access)
-		slope_list_add(options, "--access=%s", access_name[s->access]);
 }
 
 static void tool_options(struct slope_list *options, const struct settings *s, const char *path)
@@ -172,6 +170,8 @@ static void tool_options(struct slope_list *options, const struct settings *s, c
 	add_globs(options, "skip", &s->skip);
 	if (s->stamp_limit)
 		slope_list_add(options, "--stamp-limit=%llu", (unsigned long long)s->stamp_limit);
+	if (s->access)
+		slope_list_add(options, "--access=%s", access_name[s->access]);
 }
 
 static int exit_status(int status)

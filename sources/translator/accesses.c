@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is added to translated code: a call of plain C for each read and write,
- * before the instruction that makes it, while the registers of its address are
- * those of the instruction; the costs; and reports of calls and returns.
+ * What is added to translated code: for each read and write a call of plain C,
+ * behind the check of checks.c, before the instruction that makes it, while
+ * the registers of its address are those of the instruction; the costs; and reports of calls and returns.
  *
  * The address that a call pushes and a return pops is not data. What reads or
  * writes under a mask in a vector register is seen element by element; under
@@ -148,7 +148,8 @@ static void emit_address(struct emit *e, unsigned reg, const struct address *a)
 	emit_32(e, (uint32_t)a->displacement);
 }
 
-static void emit_access(struct emit *e, const struct address *a, uint64_t bytes, bool write)
+/* A call of C for the access. */
+static void emit_called(struct emit *e, const struct address *a, uint64_t bytes, bool write)
 {
 	begin_report(e);
 	if (a->in_fs) {
@@ -160,6 +161,21 @@ static void emit_access(struct emit *e, const struct address *a, uint64_t bytes,
 	}
 	emit_constant(e, REG_RSI, bytes);
 	end_report(e, write ? (const void *)write_cells : (const void *)read_cells);
+}
+
+static void emit_access(struct emit *e, const struct address *a, uint64_t bytes, bool write)
+{
+	struct checks_jump jump;
+
+	if (!observer.inlined || a->in_fs || !checks_size(bytes)) {
+		emit_called(e, a, bytes, write);
+		return;
+	}
+	checks_begin(e);
+	emit_address(e, REG_RCX, a);
+	jump = checks_emit(e, bytes, write);
+	emit_called(e, a, bytes, write);
+	checks_end(e, jump);
 }
 
 /* ---- masked moves ---- */

@@ -15,6 +15,7 @@ static void enter(struct fiber *f, uint64_t fn, uint64_t sp, uint32_t flags, con
 		observer.session.lost[SLOPE_LOST_FUNCTIONS]++;
 	else
 		slope_thread_enter(f->core, (uint32_t)fn, sp, flags, cost);
+	fibers_show_top();
 }
 
 static void settled(struct fiber *f)
@@ -63,10 +64,12 @@ static void jump_into(uint64_t fn, uint64_t sp)
 	if (f->core->top->sp < sp)
 		slope_thread_unwind(f->core, sp - 1, cost);
 	/* Another coroutine begins on the stack of one that was never finished. */
-	if (landing && f->core->depth > 1 && f->core->frame[1].sp == sp)
+	if (landing && f->core->depth > 1 && f->core->frame[1].sp == sp) {
 		slope_thread_cut(f->core, 1, cost);
-	else if (landing && f->core->top->fn == fn)
+	} else if (landing && f->core->top->fn == fn) {
+		fibers_show_top();
 		return;                  /* a loop */
+	}
 	if (f->core->top->sp == sp && ++f->tail_run >= TAIL_RUN_MAX) {
 		f->tail_run = tail_run(f, sp);
 		if (f->tail_run >= TAIL_RUN_MAX)
@@ -118,6 +121,7 @@ void activations_return(uint64_t sp)
 		f->landing--;
 	if (f->core->top->sp <= sp)      /* otherwise it is a return used as a jump */
 		slope_thread_unwind(f->core, sp, fibers_costs());
+	fibers_show_top();
 }
 
 void activations_begin(uint64_t pc, uint64_t sp)
@@ -154,4 +158,5 @@ void activations_handler_ends(void)
 
 	if (f->core->depth > depth)
 		slope_thread_cut(f->core, depth, fibers_costs());
+	fibers_show_top();
 }

@@ -16,6 +16,7 @@
 #include <linux/mman.h>
 
 #define BLOCK_MAX 60u
+#define BLOCK_BYTES_ENOUGH 49152         /* marks and the cache's idea of a block have 16 bits */
 #define EXITS_MAX 2u
 #define INSTRUCTION_MAX_BYTES 15u
 
@@ -444,7 +445,7 @@ const struct block *blocks_translate(uint64_t pc)
 	m.e.at = runtime.cache.next;
 	observe_entry(&m);
 	decoder_begin(&runtime.decoder);
-	while (!m.ended && m.marks < BLOCK_MAX) {
+	while (!m.ended && m.marks < BLOCK_MAX && m.e.at - runtime.cache.next < BLOCK_BYTES_ENOUGH) {
 		size_t bytes = readable_code(m.pc);
 
 		if (!bytes || !decoder_decode(&runtime.decoder, (const void *)m.pc, bytes, &instruction) ||

@@ -49,6 +49,23 @@ const uint64_t *fibers_costs(void)
 	return f->cost;
 }
 
+/*
+ * Only the first fiber's words are where inlined checks look. For others, a
+ * number that no word fits: every check fails, and C decides.
+ */
+void fibers_show_top(void)
+{
+	const struct slope_thread *core = observer.fiber->core;
+	struct context *ctx = runtime.context;
+
+	if (core->shadow.window) {
+		ctx->minus_top = (uint32_t)-core->top_stamp;
+		ctx->minus_own = (uint32_t)-(core->top_stamp | SLOPE_STAMP_OWN);
+	} else {
+		ctx->minus_top = ctx->minus_own = 0x80000000u;
+	}
+}
+
 static void switch_to(struct fiber *f, uint64_t old_sp)
 {
 	observer.fiber->parked_sp = old_sp;
@@ -145,6 +162,7 @@ void fibers_stack_moved(uint64_t sp, uint64_t old_sp)
 		switch_to(next, old_sp);
 	}
 	observer.fiber->jumping = true;
+	fibers_show_top();
 }
 
 void fibers_end_all(void)

@@ -51,6 +51,10 @@ bool observing_option(const char *option)
 {
 	struct observer *o = &observer;
 
+	if (system_same(option, "--access=call") || system_same(option, "--access=inline")) {
+		o->by_call = system_same(option, "--access=call");
+		return true;
+	}
 	if (take_text(option, "--slope-out=", &o->out)) {
 		o->on = true;
 		return true;
@@ -266,6 +270,7 @@ void observing_forked(void)
 	f->next = NULL;
 	observer.fibers = f;
 	f->core->os_id = (uint64_t)system_call(__NR_gettid, 0, 0, 0, 0, 0, 0);
+	fibers_show_top();
 }
 
 void observing_start(uint64_t pc, uint64_t sp)
@@ -290,5 +295,6 @@ void observing_start(uint64_t pc, uint64_t sp)
 		system_stop("no memory for the profile", NULL);
 	observer.fiber->core->shadow.window = (uint32_t *)runtime.context;
 	observer.fiber->core->shadow.window_cells = runtime.space.window >> config.cell_log2;
+	observer.inlined = !observer.by_call && checks_possible();
 	activations_begin(pc, sp);
 }

@@ -7,12 +7,13 @@
  *   activations.c  calls, returns, jumps between functions, signal handlers
  *   fibers.c       one fiber per stack: the program's own, and coroutines'
  *   accesses.c     what is added to translated code
+ *   checks.c       the inlined check that spares most accesses the way into C
  *   strings.c      repeated string instructions
  *   kerneldata.c   what system calls read and write
  *   profilefile.c  the profile
  *
- * Here every access goes through plain C in the core: slow, and the reference
- * for checks that are part of translated code. The rules are those of the
+ * With --access=call every access goes through plain C in the core: slow, and
+ * the reference for the checks that are part of translated code. The rules are those of the
  * Valgrind source; its calls.c and stacks.c name what they get wrong.
  */
 #ifndef SLOPE_SOURCES_TRANSLATOR_OBSERVING_H
@@ -54,6 +55,8 @@ struct observer {
 
 	struct slope_session session;
 	bool trms;
+	bool by_call;                /* --access=call */
+	bool inlined;                /* translated code holds checks */
 	uint32_t units;
 	int unit_ir, unit_bb;        /* which cost is which; -1: not counted */
 	struct fiber *fiber, *fibers;    /* the running one; all, the first one made last */
@@ -102,6 +105,8 @@ void codeplaces_forget(uint64_t address, uint64_t bytes);
 struct fiber *fibers_new(uint64_t base);
 /* What translated code has counted goes to the running fiber; its costs. */
 const uint64_t *fibers_costs(void);
+/* The topmost activation has changed: what inlined checks compare with. */
+void fibers_show_top(void);
 void fibers_stack_moved(uint64_t sp, uint64_t old_sp);
 void fibers_end_all(void);
 
@@ -131,6 +136,22 @@ void accesses_report(struct emit *e, const void *function, const struct argument
 void accesses_count(struct emit *e, uint32_t instructions, uint32_t blocks);
 /* Does the instruction set the stack pointer to something not computed from it? */
 bool accesses_sets_stack(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand);
+
+/* ---- checks.c ---- */
+
+struct checks_jump {
+	uint8_t *done;
+};
+
+/* Does this processor, with cells of this size, have what the check needs? */
+bool checks_possible(void);
+/* Is there a check for accesses of this size? */
+bool checks_size(uint64_t bytes);
+/* Registers are saved; then the caller puts the address into rcx. */
+void checks_begin(struct emit *e);
+/* The check; what follows up to checks_end, with all registers the program's, runs if a word is not up to date. */
+struct checks_jump checks_emit(struct emit *e, uint64_t bytes, bool write);
+void checks_end(struct emit *e, struct checks_jump jump);
 
 /* ---- strings.c ---- */
 

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The check that spares most accesses the way into C: are the shadow words of
+ * the cells up to date already? For a read they must not be older than the
+ * topmost activation, for a write they must carry its stamp and the mark of
+ * the thread's own writes (core/stamp.h). Nothing is stored here; C does that.
+ *
+ * The program's flags are alive anywhere, so nothing here touches them: rorx
+ * divides the address by the size of a cell and puts the odd bits on top, shrx
+ * takes the deciding bits of a difference, and jrcxz decides on their sum.
+ * Only for cells of 4 bytes, and processors with BMI2.
+ */
+#include "sources/translator/observing.h"
+
+#define WORDS_MAX 8u
+#define SAVES 5u
+
+static const unsigned saves[SAVES] = { REG_RAX, REG_RCX, REG_RDX, REG_RSI, REG_RDI };
+
+bool checks_possible(void)
+{
+	uint32_t a = 7, b, c = 0, d;
+
+	__asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+	return b >> 8 & 1 && observer.cell_bytes == 4;
+}
+
+bool checks_size(uint64_t bytes)
+{
+	return bytes <= 2 || (bytes % 4 == 0 && bytes <= 4 * WORDS_MAX);
+}
+
+/* rcx becomes the word at rax * 4 + offset, and rdx the sum of what decides. */
+static void emit_word(struct emit *e, uint32_t offset, bool write)
+{
+	emit_bytes(e, "\x65\x8b\x0c\x85", 4);             /* mov %gs:offset(,%rax,4), %ecx */
+	emit_32(e, offset);
+	emit_bytes(e, "\x8d\x0c\x39", 3);                 /* lea (%rcx,%rdi), %ecx */
+	if (!write)
+		emit_bytes(e, "\xc4\xe2\x4b\xf7\xc9", 5);      /* shrx %esi, %ecx, %ecx */
+	emit_bytes(e, "\x48\x8d\x14\x0a", 4);             /* lea (%rdx,%rcx), %rdx */
+}
+
+static void emit_rotated(struct emit *e)
+{
+	emit_bytes(e, "\xc4\xe3\xfb\xf0\xc1\x02", 6);     /* rorx $2, %rcx, %rax */
+}
+
+void checks_begin(struct emit *e)
+{
+	for (unsigned i = 0; i < SAVES; i++)
+		emit_save(e, saves[i], CTX_REG(saves[i]));
+}
+
+/* All registers are the program's again. */
+static void restore_all(struct emit *e)
+{
+	for (unsigned i = 0; i < SAVES; i++)
+		emit_restore(e, saves[i], CTX_REG(saves[i]));
+}
+
+/* rcx holds the address. The first byte's word; the last one's too where an access of 2 bytes may reach another. */
+static void emit_small(struct emit *e, uint64_t bytes, bool write)
+{
+	emit_constant(e, REG_RDX, 0);
+	if (bytes == 2)
+		emit_bytes(e, "\x48\x8d\x41\x01", 4);         /* lea 1(%rcx), %rax */
+	if (bytes == 2)
+		emit_save(e, REG_RAX, CTX_SPARE + 16);
+	emit_rotated(e);
+	emit_word(e, 0, write);
+	if (bytes == 2) {
+		emit_restore(e, REG_RCX, CTX_SPARE + 16);
+		emit_rotated(e);
+		emit_word(e, 0, write);
+	}
+}
+
+/* Whole words; an address that is not a multiple of 4 decides against it. */
+static void emit_words(struct emit *e, uint64_t bytes, bool write)
+{
+	emit_rotated(e);
+	emit_constant(e, REG_RSI, 62);
+	emit_bytes(e, "\xc4\xe2\xcb\xf7\xd0", 5);          /* shrx %rsi, %rax, %rdx */
+	emit_constant(e, REG_RSI, 30);
+	for (uint32_t k = 0; k < bytes; k += 4)
+		emit_word(e, k, write);
+}
+
+struct checks_jump checks_emit(struct emit *e, uint64_t bytes, bool write)
+{
+	struct checks_jump jump;
+	uint32_t distance;
+	uint8_t *slow;
+
+	emit_constant(e, REG_RSI, 30);
+	emit_restore(e, REG_RDI, write ? CTX_MINUS_OWN : CTX_MINUS_TOP);
+	if (bytes <= 2)
+		emit_small(e, bytes, write);
+	else
+		emit_words(e, bytes, write);
+	emit_bytes(e, "\x48\x89\xd1\xe3\x05\xe9", 6);      /* mov %rdx, %rcx; jrcxz over the next; jmp slow */
+	slow = e->at;
+	emit_32(e, 0);
+	restore_all(e);
+	emit_byte(e, 0xe9);
+	jump.done = e->at;
+	emit_32(e, 0);
+	distance = (uint32_t)(e->at - (slow + 4));
+	slope_copy(slow, &distance, 4);
+	restore_all(e);
+	return jump;
+}
+
+void checks_end(struct emit *e, struct checks_jump jump)
+{
+	uint32_t distance = (uint32_t)(e->at - (jump.done + 4));
+
+	slope_copy(jump.done, &distance, 4);
+}
