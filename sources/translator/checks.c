@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The check that spares most accesses the way into C: are the shadow words of
- * the cells up to date already? For a read they must not be older than the
- * topmost activation, for a write they must carry its stamp and the mark of
- * the thread's own writes (core/stamp.h). Nothing is stored here; C does that.
+ * The checks that spare most accesses the way into C. A read is done when the
+ * shadow words of its cells are not older than the topmost activation
+ * (core/stamp.h); a write stores the stamps itself as long as there is only
+ * one stack, and nobody else can have seen the cells.
  *
  * The program's flags are alive anywhere, so nothing here touches them: rorx
  * divides the address by the size of a cell and puts the odd bits on top, shrx
@@ -30,15 +30,21 @@ bool checks_size(uint64_t bytes)
 	return bytes <= 2 || (bytes % 4 == 0 && bytes <= 4 * WORDS_MAX);
 }
 
-/* rcx becomes the word at rax * 4 + offset, and rdx the sum of what decides. */
-static void emit_word(struct emit *e, uint32_t offset, bool write)
+/* The word at rax * 4 + offset is looked at: rdx becomes the sum of what decides. */
+static void emit_look(struct emit *e, uint32_t offset)
 {
 	emit_bytes(e, "\x65\x8b\x0c\x85", 4);             /* mov %gs:offset(,%rax,4), %ecx */
 	emit_32(e, offset);
 	emit_bytes(e, "\x8d\x0c\x39", 3);                 /* lea (%rcx,%rdi), %ecx */
-	if (!write)
-		emit_bytes(e, "\xc4\xe2\x4b\xf7\xc9", 5);      /* shrx %esi, %ecx, %ecx */
+	emit_bytes(e, "\xc4\xe2\x4b\xf7\xc9", 5);         /* shrx %esi, %ecx, %ecx */
 	emit_bytes(e, "\x48\x8d\x14\x0a", 4);             /* lea (%rdx,%rcx), %rdx */
+}
+
+/* The word there becomes edi. */
+static void emit_stamp(struct emit *e, uint32_t offset)
+{
+	emit_bytes(e, "\x65\x89\x3c\x85", 4);             /* mov %edi, %gs:offset(,%rax,4) */
+	emit_32(e, offset);
 }
 
 static void emit_rotated(struct emit *e)
@@ -59,32 +65,45 @@ static void restore_all(struct emit *e)
 		emit_restore(e, saves[i], CTX_REG(saves[i]));
 }
 
-/* rcx holds the address. The first byte's word; the last one's too where an access of 2 bytes may reach another. */
-static void emit_small(struct emit *e, uint64_t bytes, bool write)
+/* rdx becomes the odd bits of the address, which must be zero for accesses of whole words. */
+static void emit_odd_bits(struct emit *e)
 {
-	emit_constant(e, REG_RDX, 0);
+	emit_constant(e, REG_RSI, 62);
+	emit_bytes(e, "\xc4\xe2\xcb\xf7\xd0", 5);          /* shrx %rsi, %rax, %rdx */
+}
+
+/* rcx holds the address. */
+static void emit_read(struct emit *e, uint64_t bytes)
+{
+	emit_restore(e, REG_RDI, CTX_MINUS_TOP);
 	if (bytes == 2)
-		emit_bytes(e, "\x48\x8d\x41\x01", 4);         /* lea 1(%rcx), %rax */
-	if (bytes == 2)
-		emit_save(e, REG_RAX, CTX_SPARE + 16);
+		emit_save(e, REG_RCX, CTX_SPARE + 16);
 	emit_rotated(e);
-	emit_word(e, 0, write);
+	if (bytes > 2)
+		emit_odd_bits(e);
+	else
+		emit_constant(e, REG_RDX, 0);
+	emit_constant(e, REG_RSI, 30);
+	for (uint32_t k = 0; k < bytes; k += 4)
+		emit_look(e, k);
 	if (bytes == 2) {
+		/* The last byte may lie in the next cell. */
 		emit_restore(e, REG_RCX, CTX_SPARE + 16);
+		emit_bytes(e, "\x48\x8d\x49\x01", 4);         /* lea 1(%rcx), %rcx */
 		emit_rotated(e);
-		emit_word(e, 0, write);
+		emit_look(e, 0);
 	}
 }
 
-/* Whole words; an address that is not a multiple of 4 decides against it. */
-static void emit_words(struct emit *e, uint64_t bytes, bool write)
+static void emit_write(struct emit *e, uint64_t bytes)
 {
 	emit_rotated(e);
-	emit_constant(e, REG_RSI, 62);
-	emit_bytes(e, "\xc4\xe2\xcb\xf7\xd0", 5);          /* shrx %rsi, %rax, %rdx */
-	emit_constant(e, REG_RSI, 30);
-	for (uint32_t k = 0; k < bytes; k += 4)
-		emit_word(e, k, write);
+	if (bytes > 1)
+		emit_odd_bits(e);
+	else
+		emit_constant(e, REG_RDX, 0);
+	emit_restore(e, REG_RDI, CTX_SLOW_WRITES);
+	emit_bytes(e, "\x48\x8d\x14\x3a", 4);             /* lea (%rdx,%rdi), %rdx */
 }
 
 struct checks_jump checks_emit(struct emit *e, uint64_t bytes, bool write)
@@ -93,15 +112,17 @@ struct checks_jump checks_emit(struct emit *e, uint64_t bytes, bool write)
 	uint32_t distance;
 	uint8_t *slow;
 
-	emit_constant(e, REG_RSI, 30);
-	emit_restore(e, REG_RDI, write ? CTX_MINUS_OWN : CTX_MINUS_TOP);
-	if (bytes <= 2)
-		emit_small(e, bytes, write);
+	if (write)
+		emit_write(e, bytes);
 	else
-		emit_words(e, bytes, write);
+		emit_read(e, bytes);
 	emit_bytes(e, "\x48\x89\xd1\xe3\x05\xe9", 6);      /* mov %rdx, %rcx; jrcxz over the next; jmp slow */
 	slow = e->at;
 	emit_32(e, 0);
+	if (write)
+		emit_restore(e, REG_RDI, CTX_OWN);
+	for (uint32_t k = 0; write && k < bytes; k += 4)
+		emit_stamp(e, k);
 	restore_all(e);
 	emit_byte(e, 0xe9);
 	jump.done = e->at;

@@ -30,7 +30,8 @@
 #define CTX_COST 192             /* instructions and blocks, one word each */
 #define CTX_INSIDE 208           /* slope_dispatch is at work: the program's flags are in the context */
 #define CTX_MINUS_TOP 216        /* 32 bits: minus the topmost activation's stamp */
-#define CTX_MINUS_OWN 224        /* the same with SLOPE_STAMP_OWN */
+#define CTX_OWN 224              /* 32 bits: that stamp with SLOPE_STAMP_OWN */
+#define CTX_SLOW_WRITES 232      /* 1: writes go through C; 0: the stamp may be stored at once */
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -44,7 +45,7 @@ struct context {
 	uint64_t spare[3];
 	uint64_t cost[2];
 	uint64_t inside;
-	uint64_t minus_top, minus_own;
+	uint64_t minus_top, own, slow_writes;
 };
 
 _Static_assert(offsetof(struct context, flags) == CTX_FLAGS, "as gate.S has it");
@@ -54,7 +55,7 @@ _Static_assert(offsetof(struct context, spare) == CTX_SPARE, "as gate.S has it")
 _Static_assert(offsetof(struct context, cost) == CTX_COST, "as gate.S has it");
 _Static_assert(offsetof(struct context, inside) == CTX_INSIDE, "as gate.S has it");
 
-_Static_assert(offsetof(struct context, minus_own) == CTX_MINUS_OWN, "as gate.S has it");
+_Static_assert(offsetof(struct context, slow_writes) == CTX_SLOW_WRITES, "as gate.S has it");
 
 /* Starts the program: loads its registers from the context and goes to `target`. Never returns. */
 void slope_gate_start(struct context *ctx) __attribute__((noreturn));

@@ -50,20 +50,18 @@ const uint64_t *fibers_costs(void)
 }
 
 /*
- * Only the first fiber's words are where inlined checks look. For others, a
- * number that no word fits: every check fails, and C decides.
+ * Only the first fiber's words are where inlined code looks. For others, a
+ * number that no word fits: every check fails, and C decides. Once there are
+ * several, C must look at writes too: others may have seen the cell.
  */
 void fibers_show_top(void)
 {
 	const struct slope_thread *core = observer.fiber->core;
 	struct context *ctx = runtime.context;
 
-	if (core->shadow.window) {
-		ctx->minus_top = (uint32_t)-core->top_stamp;
-		ctx->minus_own = (uint32_t)-(core->top_stamp | SLOPE_STAMP_OWN);
-	} else {
-		ctx->minus_top = ctx->minus_own = 0x80000000u;
-	}
+	ctx->minus_top = core->shadow.window ? (uint32_t)-core->top_stamp : 0x80000000u;
+	ctx->own = core->top_stamp | SLOPE_STAMP_OWN;
+	ctx->slow_writes = !core->shadow.window || observer.session.shared;
 }
 
 static void switch_to(struct fiber *f, uint64_t old_sp)

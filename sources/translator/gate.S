@@ -83,9 +83,25 @@ slope_gate_report:
 	add $8, %rsp
 	/* A signal came meanwhile: step from here on. */
 	cmpl $0, slope_signal_waiting
-	je 1f
-	orq $0x100, 40(%rsp)
+	jne 1f
+	testl $0x400, 40(%rsp)
+	jne 2f
+	/* popfq costs as much as all the rest: the arithmetic flags alone, overflow by an addition. */
+	pop %r11
+	pop %r10
+	pop %r9
+	pop %r8
+	pop %rcx
+	pop %rdx
+	mov %dl, %ah
+	shr $11, %edx
+	and $1, %edx
+	add $0x7f, %dl
+	sahf
+	ret
 1:
+	orq $0x100, 40(%rsp)
+2:
 	pop %r11
 	pop %r10
 	pop %r9
