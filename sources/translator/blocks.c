@@ -353,12 +353,15 @@ static void on_instruction(struct maker *m, const ZydisDecodedInstruction *i, co
 {
 	uint64_t next = m->pc + i->length;
 
-	m->mark[m->marks++] = (struct mark){ (uint16_t)(m->pc - m->start),
-					     (uint16_t)(m->e.at - runtime.cache.next) };
+	struct mark *mark = &m->mark[m->marks++];
+
+	mark->program = (uint16_t)(m->pc - m->start);
+	mark->cache = (uint16_t)(m->e.at - runtime.cache.next);
 	m->ended = true;
 	m->uncounted++;
 	if (observer.on && !is_repeated(i))
 		accesses_emit(&m->e, i, operand, m->pc);
+	mark->own = (uint16_t)(m->e.at - runtime.cache.next);
 	switch (i->mnemonic) {
 	case ZYDIS_MNEMONIC_CALL:
 	case ZYDIS_MNEMONIC_JMP:

@@ -14,6 +14,7 @@
 /* Where an instruction of the program begins in its block's translation. */
 struct mark {
 	uint16_t program, cache;     /* both from their block's start */
+	uint16_t own;                /* where the copy of the instruction itself begins; before it is what was added */
 };
 
 struct block {

@@ -20,18 +20,21 @@
 #define REG_R10 10
 #define REG_R11 11
 
-#define CTX_REG(n) (8 * (n))
-#define CTX_FLAGS 128            /* of the program */
-#define CTX_HOST_RSP 136         /* our own stack, 16-byte aligned */
-#define CTX_SELF 144             /* this context */
-#define CTX_TARGET 152           /* where translated code goes on: in the cache */
-#define CTX_GUEST_TARGET 160     /* where an indirect branch goes: the program's address */
-#define CTX_SPARE 168            /* three words for sequences in the cache */
-#define CTX_COST 192             /* instructions and blocks, one word each */
-#define CTX_INSIDE 208           /* slope_dispatch is at work: the program's flags are in the context */
-#define CTX_MINUS_TOP 216        /* 32 bits: minus the topmost activation's stamp */
-#define CTX_OWN 224              /* 32 bits: that stamp with SLOPE_STAMP_OWN */
-#define CTX_SLOW_WRITES 232      /* 1: writes go through C; 0: the stamp may be stored at once */
+/* In the shadow window, which %gs points to: far enough from 0 that a null pointer's shadow is elsewhere. */
+#define CTX_AT 0xe000
+
+#define CTX_REG(n) (CTX_AT + 8 * (n))
+#define CTX_FLAGS (CTX_AT + 128)    /* of the program */
+#define CTX_HOST_RSP (CTX_AT + 136)    /* our own stack, 16-byte aligned */
+#define CTX_SELF (CTX_AT + 144)    /* this context */
+#define CTX_TARGET (CTX_AT + 152)    /* where translated code goes on: in the cache */
+#define CTX_GUEST_TARGET (CTX_AT + 160)    /* where an indirect branch goes: the program's address */
+#define CTX_SPARE (CTX_AT + 168)    /* three words for sequences in the cache */
+#define CTX_COST (CTX_AT + 192)    /* instructions and blocks, one word each */
+#define CTX_INSIDE (CTX_AT + 208)    /* slope_dispatch is at work: the program's flags are in the context */
+#define CTX_MINUS_TOP (CTX_AT + 216)    /* 32 bits: minus the topmost activation's stamp */
+#define CTX_OWN (CTX_AT + 224)    /* 32 bits: that stamp with SLOPE_STAMP_OWN */
+#define CTX_SLOW_WRITES (CTX_AT + 232)    /* 1: writes go through C; 0: the stamp may be stored at once */
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -48,17 +51,17 @@ struct context {
 	uint64_t minus_top, own, slow_writes;
 };
 
-_Static_assert(offsetof(struct context, flags) == CTX_FLAGS, "as gate.S has it");
-_Static_assert(offsetof(struct context, self) == CTX_SELF, "as gate.S has it");
-_Static_assert(offsetof(struct context, guest_target) == CTX_GUEST_TARGET, "as gate.S has it");
-_Static_assert(offsetof(struct context, spare) == CTX_SPARE, "as gate.S has it");
-_Static_assert(offsetof(struct context, cost) == CTX_COST, "as gate.S has it");
-_Static_assert(offsetof(struct context, inside) == CTX_INSIDE, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, flags) == CTX_FLAGS, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, self) == CTX_SELF, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, guest_target) == CTX_GUEST_TARGET, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, spare) == CTX_SPARE, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, cost) == CTX_COST, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, inside) == CTX_INSIDE, "as gate.S has it");
 
-_Static_assert(offsetof(struct context, slow_writes) == CTX_SLOW_WRITES, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, slow_writes) == CTX_SLOW_WRITES, "as gate.S has it");
 
-/* Starts the program: loads its registers from the context and goes to `target`. Never returns. */
-void slope_gate_start(struct context *ctx) __attribute__((noreturn));
+/* Starts the program in this window: loads its registers from the context and goes to `target`. Never returns. */
+void slope_gate_start(void *window) __attribute__((noreturn));
 
 /* Where translated code goes to leave for C; slope_dispatch decides what comes next. */
 void slope_gate_leave(void);

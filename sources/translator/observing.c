@@ -293,7 +293,7 @@ void observing_start(uint64_t pc, uint64_t sp)
 	observer.fiber = fibers_new(sp + BASE_REACH);
 	if (!observer.fiber)
 		system_stop("no memory for the profile", NULL);
-	observer.fiber->core->shadow.window = (uint32_t *)runtime.context;
+	observer.fiber->core->shadow.window = runtime.window;
 	observer.fiber->core->shadow.window_cells = runtime.space.window >> config.cell_log2;
 	observer.inlined = !observer.by_call && checks_possible();
 	activations_begin(pc, sp);

@@ -3,11 +3,11 @@
  * The address plan. The program lives in a window [0, W); every thread has a
  * shadow window beside it, in which the word of the 4-byte cell at address A
  * lies at shadow base + A. %gs holds that base, so that one prefix on the
- * program's own operand reaches the shadow word. The first page of a shadow
- * window stands for addresses that no program can have: the thread's context
- * (context.h) lies there.
+ * program's own operand reaches the shadow word. The first megabyte of a
+ * shadow window stands for addresses that no program gets here: the thread's
+ * context (context.h) lies there.
  *
- *   0            the program, where it has fixed addresses (non-PIE)
+ *   PLAN_LOWEST  the program, where it has fixed addresses (non-PIE)
  *   PLAN_NEAR    the program (PIE), its interpreter, files that it maps, and
  *                whatever else may be code
  *   PLAN_CACHE   translated code
@@ -26,7 +26,7 @@
 #ifndef SLOPE_SOURCES_TRANSLATOR_PLAN_H
 #define SLOPE_SOURCES_TRANSLATOR_PLAN_H
 
-#define PLAN_LOWEST 0x10000ul            /* no program has memory below */
+#define PLAN_LOWEST 0x100000ul           /* no program gets memory below */
 #define PLAN_NEAR 0x10000000ul
 #define PLAN_CACHE 0x60000000ul
 #define PLAN_CACHE_END 0x70000000ul

@@ -35,7 +35,8 @@ struct runtime {
 	struct space space;
 	struct codecache cache;
 	struct decoder decoder;
-	struct context *context;     /* of the only thread there is */
+	void *window;                /* shadow of the only thread there is */
+	struct context *context;     /* its context, in there */
 	const char *self;            /* our own file */
 	const char *program;         /* the program's file, as it was named */
 	const char *program_on_stack;    /* the same where the program finds it */

@@ -195,9 +195,25 @@ static void on_step(struct ucontext *uc)
 		end_by(number);
 }
 
-/* The program's address of the instruction that faulted; NOWHERE when it was not one of the program's. */
-static uint64_t fault_pc(uint64_t rip)
+/* In code that was added the program's registers may be in the context: those that checks use. */
+static void bring_registers_back(struct ucontext *uc)
 {
+	const uint64_t *reg = runtime.context->reg;
+
+	uc->uc_mcontext.rax = reg[REG_RAX];
+	uc->uc_mcontext.rcx = reg[REG_RCX];
+	uc->uc_mcontext.rdx = reg[REG_RDX];
+	uc->uc_mcontext.rsi = reg[REG_RSI];
+	uc->uc_mcontext.rdi = reg[REG_RDI];
+}
+
+/*
+ * The program's address of the instruction that faulted; NOWHERE when it was
+ * not one of the program's. A check faults where its instruction would.
+ */
+static uint64_t fault_pc(struct ucontext *uc)
+{
+	uint64_t rip = uc->uc_mcontext.rip;
 	const struct block *block = block_around(rip);
 	uint32_t i = 0;
 
@@ -205,6 +221,8 @@ static uint64_t fault_pc(uint64_t rip)
 		return rip < PLAN_CACHE || (rip >= PLAN_SELF_END && rip < runtime.space.window) ? rip : NOWHERE;
 	while (i + 1 < block->marks && block->mark[i + 1].cache <= rip - block->code)
 		i++;
+	if (observer.on && rip - block->code < block->mark[i].own)
+		bring_registers_back(uc);
 	return block->pc + block->mark[i].program;
 }
 
@@ -219,7 +237,7 @@ static bool code_written(int number, const siginfo_t *info, struct ucontext *uc)
 
 	if (number != SIGSEGV || info->si_code != SEGV_ACCERR || !space_unwatch(&runtime.space, (uint64_t)info->si_addr))
 		return false;
-	pc = fault_pc(uc->uc_mcontext.rip);
+	pc = fault_pc(uc);
 	codecache_empty(&runtime.cache);
 	const struct block *block = pc == NOWHERE ? NULL : blocks_translate(pc);
 
@@ -240,7 +258,7 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 		return;
 	}
 	if (is_fault(number, info)) {
-		uint64_t pc = fault_pc(uc->uc_mcontext.rip);
+		uint64_t pc = fault_pc(uc);
 
 		if (pc == NOWHERE)
 			die_by(number);

@@ -147,13 +147,14 @@ static void check_processor(const uint64_t *auxv)
 			    "use --source=valgrind", NULL);
 }
 
-/* The thread's shadow window with its context at the start; the kernel backs what is touched. */
+/* The thread's shadow window with its context near the start; the kernel backs what is touched. */
 static void make_context(uint64_t window_bytes)
 {
-	runtime.context = system_pages(window_bytes, true);
-	if (!runtime.context)
+	runtime.window = system_pages(window_bytes, true);
+	if (!runtime.window)
 		system_stop("no room for the shadow of the program's memory; allow more address space (ulimit -v), "
 			    "or use --source=valgrind", NULL);
+	runtime.context = (struct context *)((char *)runtime.window + CTX_AT);
 	runtime.context->self = runtime.context;
 }
 
@@ -220,5 +221,5 @@ void slope_translator_main(const uint64_t *own)
 		system_stop(runtime.program, ": no code where it begins", NULL);
 	runtime.context->target = block->code;
 	runtime.context->flags = 0x202;
-	slope_gate_start(runtime.context);
+	slope_gate_start(runtime.window);
 }
