@@ -55,9 +55,12 @@ static void observe_entry(struct maker *m)
 	if (!observer.on || codeplaces_is_stub(m->start) || !codeplaces_is_entry(m->start))
 		return;
 	fn = codeplaces_function(m->start);
+	struct checks_jump jump = checks_top_fn(&m->e, fn);
+
 	accesses_report(&m->e, (const void *)activations_jump, (const struct argument[3]){
 		{ ARGUMENT_CONSTANT, fn }, { ARGUMENT_REGISTER, REG_RSP },
 	});
+	checks_end(&m->e, jump);
 }
 
 static void observe_call(struct maker *m, bool direct, uint64_t target)

@@ -133,6 +133,24 @@ struct checks_jump checks_emit(struct emit *e, uint64_t bytes, bool write)
 	return jump;
 }
 
+struct checks_jump checks_top_fn(struct emit *e, uint32_t fn)
+{
+	struct checks_jump jump;
+
+	emit_save(e, REG_RCX, CTX_REG(REG_RCX));
+	emit_restore(e, REG_RCX, CTX_TOP_FN);
+	emit_bytes(e, "\x8d\x89", 2);                     /* lea -fn(%rcx), %ecx */
+	emit_32(e, -fn);
+	emit_bytes(e, "\xe3\x0b", 2);                     /* jrcxz over the next two */
+	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
+	emit_bytes(e, "\xeb\x0e", 2);                     /* jmp over the two behind them */
+	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
+	emit_byte(e, 0xe9);
+	jump.done = e->at;
+	emit_32(e, 0);
+	return jump;
+}
+
 void checks_end(struct emit *e, struct checks_jump jump)
 {
 	uint32_t distance = (uint32_t)(e->at - (jump.done + 4));

@@ -36,6 +36,8 @@
 #define CTX_OWN (CTX_AT + 224)    /* 32 bits: that stamp with SLOPE_STAMP_OWN */
 #define CTX_SLOW_WRITES (CTX_AT + 232)    /* 1: writes go through C; 0: the stamp may be stored at once */
 
+#define CTX_TOP_FN (CTX_AT + 240)    /* the topmost activation's function; none that exists just after a switch of stacks */
+
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 #include <stddef.h>
@@ -49,6 +51,7 @@ struct context {
 	uint64_t cost[2];
 	uint64_t inside;
 	uint64_t minus_top, own, slow_writes;
+	uint64_t top_fn;
 };
 
 _Static_assert(CTX_AT + offsetof(struct context, flags) == CTX_FLAGS, "as gate.S has it");
@@ -58,7 +61,7 @@ _Static_assert(CTX_AT + offsetof(struct context, spare) == CTX_SPARE, "as gate.S
 _Static_assert(CTX_AT + offsetof(struct context, cost) == CTX_COST, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, inside) == CTX_INSIDE, "as gate.S has it");
 
-_Static_assert(CTX_AT + offsetof(struct context, slow_writes) == CTX_SLOW_WRITES, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, top_fn) == CTX_TOP_FN, "as gate.S has it");
 
 /* Starts the program in this window: loads its registers from the context and goes to `target`. Never returns. */
 void slope_gate_start(void *window) __attribute__((noreturn));

@@ -63,7 +63,8 @@
 	X(getxattr, OUT, 2, RESULT, 1) X(lgetxattr, IN, 0, TEXT, 0) X(lgetxattr, IN, 1, TEXT, 0)                 \
 	X(lgetxattr, OUT, 2, RESULT, 1) X(fgetxattr, IN, 1, TEXT, 0) X(fgetxattr, OUT, 2, RESULT, 1)             \
 	X(memfd_create, IN, 0, TEXT, 0) X(sendmsg, IN, 1, MESSAGE, 0) X(recvmsg, OUT, 1, MESSAGE, 0)              \
-	X(sendmsg, IN, 1, BYTES, 56) X(recvmsg, IN, 1, BYTES, 56) X(timer_create, IN, 1, BYTES, 64) X(timer_create, OUT, 2, BYTES, 4)       \
+	X(sendmsg, IN, 1, BYTES, 56) X(recvmsg, IN, 1, BYTES, 56)                                      \
+	X(timer_create, IN, 1, BYTES, 64) X(timer_create, OUT, 2, BYTES, 4)                                      \
 	X(timer_settime, IN, 2, BYTES, 32) X(timer_settime, OUT, 3, BYTES, 32) X(timer_gettime, OUT, 1, BYTES, 32)
 
 /* Calls that touch no memory, or only memory that is no data. */

@@ -151,6 +151,8 @@ bool checks_size(uint64_t bytes);
 void checks_begin(struct emit *e);
 /* The check; what follows up to checks_end, with all registers the program's, runs if a word is not up to date. */
 struct checks_jump checks_emit(struct emit *e, uint64_t bytes, bool write);
+/* What follows up to checks_end runs if another function is on top. */
+struct checks_jump checks_top_fn(struct emit *e, uint32_t fn);
 void checks_end(struct emit *e, struct checks_jump jump);
 
 /* ---- strings.c ---- */

@@ -311,7 +311,8 @@ static bool ends_process(int number)
 /* Is ours the kernel's handler for it? SIGTRAP: steps must reach us, whatever the program thinks of it. */
 static bool wants_ours(int number, uint64_t handler)
 {
-	return handler > 1 || number == SIGTRAP || (number == SIGSEGV && signals.watching) || (observer.on && handler == DEFAULT && ends_process(number));
+	return handler > 1 || number == SIGTRAP || (number == SIGSEGV && signals.watching) ||
+	       (observer.on && handler == DEFAULT && ends_process(number));
 }
 
 void signals_watch_faults(void)

@@ -87,8 +87,10 @@ bool space_add(struct space *s, uint64_t start, uint64_t bytes, int prot, const 
 	space_remove(s, start, bytes);
 	at = first_behind(s, start);
 	/* Neighbours of one kind become one: heaps grow in small steps. */
-	if (at && !path && s->region[at - 1].end == start && !s->region[at - 1].path && s->region[at - 1].prot == prot && !s->region[at - 1].watched) {
-		s->region[at - 1].end = start + bytes;
+	struct space_region *below = at ? &s->region[at - 1] : NULL;
+
+	if (below && !path && below->end == start && !below->path && below->prot == prot && !below->watched) {
+		below->end = start + bytes;
 		return true;
 	}
 	return insert(s, at, (struct space_region){ start, start + bytes, prot, false, false, path, offset });
