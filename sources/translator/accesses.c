@@ -11,6 +11,8 @@
  */
 #include "sources/translator/observing.h"
 
+#include "core/access.h"
+
 #define NO_REGISTER (-1)
 
 struct address {
@@ -21,10 +23,20 @@ struct address {
 	bool in_fs;
 };
 
+/* What comes most often: whole 4-byte cells in a window. */
 static void read_cells(uint64_t address, uint64_t bytes)
 {
-	if (address >= PLAN_LOWEST)
-		slope_thread_read(observer.fiber->core, address, bytes);
+	struct slope_thread *core = observer.fiber->core;
+	uint64_t cell = address >> 2;
+
+	if (SLOPE_UNLIKELY(address < PLAN_LOWEST))
+		return;
+	if (!observer.inlined || address & 3 || cell + 2 > core->shadow.window_cells || (bytes != 8 && bytes != 4))
+		slope_thread_read(core, address, bytes);
+	else if (bytes == 8)
+		slope_thread_read_pair(core, cell, core->shadow.window + cell);
+	else
+		slope_thread_read_words(core, cell, core->shadow.window + cell, 1);
 }
 
 static void write_cells(uint64_t address, uint64_t bytes)
