@@ -19,7 +19,10 @@ struct module {
 	struct symbols_range code;   /* as it lies in memory */
 };
 
+#define RECENT 4096u             /* targets of indirect calls that are known at once */
+
 static struct {
+	struct { uint64_t address; uint32_t fn; } recent[RECENT];
 	struct slope_arena arena, names;
 	struct slope_map function, module_by_path;
 	struct module *modules;
@@ -195,8 +198,11 @@ bool codeplaces_is_stub(uint64_t address)
 
 uint32_t codeplaces_function(uint64_t address)
 {
+	uint32_t slot = (uint32_t)((address >> 4) ^ (address >> 16)) % RECENT;
 	bool fresh;
 
+	if (SLOPE_LIKELY(address && places.recent[slot].address == address))
+		return places.recent[slot].fn;
 	start();
 	uint64_t *fn = slope_map_put(&places.function, address, &fresh);
 
@@ -204,6 +210,8 @@ uint32_t codeplaces_function(uint64_t address)
 		return SLOPE_FN_NONE;
 	if (fresh)
 		*fn = codeplaces_is_stub(address) ? CODEPLACES_STUB : find_function(address);
+	places.recent[slot].address = address;
+	places.recent[slot].fn = (uint32_t)*fn;
 	return (uint32_t)*fn;
 }
 
@@ -256,6 +264,7 @@ void codeplaces_forget(uint64_t address, uint64_t bytes)
 	if (!any)
 		return;
 	/* Other code may come to the same place. */
+	memset(places.recent, 0, sizeof places.recent);
 	slope_arena_fini(&places.names);
 	slope_arena_init(&places.names, &system_host);
 	slope_map_init(&places.function, &places.names);
