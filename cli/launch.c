@@ -18,6 +18,7 @@
 #include "cli/program.h"
 
 #define TOOL_NAME "slope-amd64-linux"
+#define TRANSLATOR_NAME "slope-translator"
 
 static char *find_valgrind(void)
 {
@@ -46,6 +47,33 @@ static char *tool_folder(const char *base, const char *tail)
 	return absolute;
 }
 
+/* The translator in this folder, or NULL. */
+static char *translator_in(const char *base, const char *tail)
+{
+	char *file = slope_text("%s%s/%s", base, tail, TRANSLATOR_NAME);
+
+	if (access(file, X_OK) == 0)
+		return file;
+	free(file);
+	return NULL;
+}
+
+static char *find_translator(void)
+{
+	const char *forced = getenv("SLOPE_LIBEXEC");
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	if (forced && *forced)
+		return translator_in(forced, "");
+	if (length <= 0)
+		return NULL;
+	self[length] = '\0';
+	char *here = dirname(self), *found = translator_in(here, "/sources/translator");
+
+	return found ? found : translator_in(here, "/../libexec/slope");
+}
+
 static char *find_folder(void)
 {
 	const char *forced = getenv("SLOPE_LIBEXEC");
@@ -69,6 +97,8 @@ void slope_launcher_find(struct slope_launcher *launcher)
 	launcher->valgrind = find_valgrind();
 	launcher->folder = find_folder();
 	launcher->tool = launcher->folder ? slope_text("%s/%s", launcher->folder, TOOL_NAME) : NULL;
+	launcher->translator = find_translator();
+	launcher->translated = false;
 }
 
 void slope_launcher_fini(struct slope_launcher *launcher)
@@ -76,10 +106,18 @@ void slope_launcher_fini(struct slope_launcher *launcher)
 	free(launcher->valgrind);
 	free(launcher->folder);
 	free(launcher->tool);
+	free(launcher->translator);
 }
 
 bool slope_launcher_check(const struct slope_launcher *launcher)
 {
+	if (launcher->translated) {
+		if (!launcher->translator)
+			slope_say("--source=translator: %s is missing%s; build it with 'make' where libzydis-dev is installed, "
+				  "or leave the option out", TRANSLATOR_NAME,
+				  getenv("SLOPE_LIBEXEC") ? " in SLOPE_LIBEXEC" : " beside the slope command");
+		return launcher->translator != NULL;
+	}
 	if (!launcher->valgrind)
 		slope_say("valgrind is not on PATH; install it (on Debian: apt install valgrind)");
 	else if (!launcher->tool)
@@ -112,23 +150,40 @@ static void keep_copies_steady(void)
 	free(all);
 }
 
+/* What the source is started with: its options, and the program behind them. */
+static void source_arguments(const struct slope_launcher *launcher, const struct slope_list *options, char *const *program,
+			     struct slope_list *argv)
+{
+	slope_list_add(argv, "%s", launcher->translated ? TRANSLATOR_NAME : "valgrind");
+	for (size_t i = 0; i < options->count; i++)
+		slope_list_add(argv, "%s", options->text[i]);
+	slope_list_add(argv, "--main-pid=%ld", (long)getpid());
+	if (launcher->translated) {
+		char *file = slope_program_find(program[0]);
+
+		slope_list_add(argv, "--argv0=%s", program[0]);
+		slope_list_add(argv, "--");
+		slope_list_add(argv, "%s", file ? file : program[0]);
+		free(file);
+		program++;
+	}
+	for (; *program; program++)
+		slope_list_add(argv, "%s", *program);
+}
+
 /* Never returns. The parent learns from `pipe` when exec fails. */
-static void become_valgrind(const struct slope_launcher *launcher, const struct slope_list *options,
-			    char *const *program, int pipe)
+static void become_source(const struct slope_launcher *launcher, const struct slope_list *options,
+			  char *const *program, int pipe)
 {
 	struct slope_list argv = { 0 };
 	int error;
 
-	slope_list_add(&argv, "valgrind");
-	for (size_t i = 0; i < options->count; i++)
-		slope_list_add(&argv, "%s", options->text[i]);
-	slope_list_add(&argv, "--main-pid=%ld", (long)getpid());
-	for (; *program; program++)
-		slope_list_add(&argv, "%s", *program);
-	setenv("VALGRIND_LIB", launcher->folder, 1);
+	source_arguments(launcher, options, program, &argv);
+	if (!launcher->translated)
+		setenv("VALGRIND_LIB", launcher->folder, 1);
 	setenv("LD_BIND_NOW", "1", 1);
 	keep_copies_steady();
-	execv(launcher->valgrind, argv.text);
+	execv(launcher->translated ? launcher->translator : launcher->valgrind, argv.text);
 	error = errno;
 	if (write(pipe, &error, sizeof error) < 0)
 		_exit(SLOPE_EXIT_NOT_EXECUTABLE);
@@ -174,7 +229,7 @@ static bool start_failed(const struct slope_launcher *launcher, int pipe)
 
 	if (read(pipe, &error, sizeof error) != sizeof error)
 		return false;
-	slope_say("cannot start %s: %s", launcher->valgrind, strerror(error));
+	slope_say("cannot start %s: %s", launcher->translated ? launcher->translator : launcher->valgrind, strerror(error));
 	return true;
 }
 
@@ -196,7 +251,7 @@ bool slope_launcher_run(const struct slope_launcher *launcher, const struct slop
 	if (*pid == 0) {
 		sigaction(SIGCHLD, &children, NULL);
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		become_valgrind(launcher, options, program, ends[1]);
+		become_source(launcher, options, program, ends[1]);
 	}
 	close(ends[1]);
 	bool failed = *pid < 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Runs a program under the Valgrind tool: finds Valgrind and the tool, starts
- * them, stands between the terminal and the program for signals, and waits.
+ * Runs a program under a source: the Valgrind tool or the translator. Finds what
+ * is needed, starts it, stands between the terminal and the program for signals, and waits.
  */
 #ifndef SLOPE_CLI_LAUNCH_H
 #define SLOPE_CLI_LAUNCH_H
@@ -16,6 +16,8 @@ struct slope_launcher {
 	char *valgrind;              /* the launcher program */
 	char *folder;                /* absolute; holds the tool and what Valgrind itself needs */
 	char *tool;                  /* folder/slope-amd64-linux */
+	char *translator;            /* slope's own */
+	bool translated;             /* the translator is to be used */
 };
 
 /*
@@ -30,7 +32,7 @@ void slope_launcher_fini(struct slope_launcher *launcher);
 bool slope_launcher_check(const struct slope_launcher *launcher);
 
 /*
- * Starts valgrind with `options`, --main-pid and `program` behind them, and
+ * Starts the source with `options`, --main-pid and `program` behind them, and
  * waits for its end. Meanwhile a signal from the terminal is the program's
  * alone, and SIGINT, SIGQUIT, SIGTERM or SIGHUP that a process sends to slope
  * is passed on. False, with one line said, when it could not be started.

@@ -24,6 +24,8 @@
 #define STACK_DEFAULT_BYTES (8u << 20)
 #define STACK_MAX_BYTES (UINT64_C(4) << 30)
 #define MAX_THREADS_DEFAULT 1000
+#define SOURCE_TRANSLATOR 1u
+#define SOURCE_SAMPLER 2u
 
 static const char *const source_name[] = { "valgrind", "translator", "sampler" };
 static const char *const input_name[] = { "trms", "rms", "both" };
@@ -108,7 +110,7 @@ static bool known_units(const char *cost)
 
 static bool sensible(const struct settings *s)
 {
-	if (s->source != 0) {
+	if (s->source == SOURCE_SAMPLER) {
 		slope_say("--source=%s: this build has no %s; leave the option out", source_name[s->source],
 			  source_name[s->source]);
 		return false;
@@ -142,7 +144,8 @@ static void add_globs(struct slope_list *options, const char *name, const struct
 		slope_list_add(options, "--%s=%s", name, globs->text[i]);
 }
 
-static void tool_options(struct slope_list *options, const struct settings *s, const char *path)
+/* Valgrind's own. */
+static void valgrind_options(struct slope_list *options, const struct settings *s)
 {
 	slope_list_add(options, "-q");
 	slope_list_add(options, "--tool=slope");
@@ -151,6 +154,12 @@ static void tool_options(struct slope_list *options, const struct settings *s, c
 	slope_list_add(options, "--vgdb=no");
 	slope_list_add(options, "--max-threads=%llu", (unsigned long long)s->max_threads);
 	add_stack_size(options);
+}
+
+static void tool_options(struct slope_list *options, const struct settings *s, const char *path)
+{
+	if (s->source != SOURCE_TRANSLATOR)
+		valgrind_options(options, s);
 	slope_list_add(options, "--slope-out=%s", path);
 	slope_list_add(options, "--cell=%llu", (unsigned long long)s->cell);
 	slope_list_add(options, "--input=%s", input_name[s->input]);
@@ -310,6 +319,7 @@ static int record(const struct settings *s, char **program, char **profile)
 	pid_t pid;
 
 	slope_launcher_find(&launcher);
+	launcher.translated = s->source == SOURCE_TRANSLATOR;
 	if (result)
 		goto free_all;
 	result = SLOPE_EXIT_FAILED;

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sources/translator/codecache.h"
+
+#include <linux/mman.h>
+
+#include "sources/translator/plan.h"
+#include "sources/translator/system.h"
+
+#define BLOCK_MAX_BYTES 65536u           /* no translation is longer */
+
+struct codecache_entry codecache_table[CODECACHE_TABLE] __attribute__((aligned(64)));
+
+static void start_empty(struct codecache *c)
+{
+	slope_arena_init(&c->arena, &system_host);
+	slope_map_init(&c->by_pc, &c->arena);
+	c->block = NULL;
+	c->count = c->capacity = 0;
+	c->next = (uint8_t *)PLAN_CACHE;
+}
+
+bool codecache_init(struct codecache *c)
+{
+	long at = system_call(__NR_mmap, PLAN_CACHE, PLAN_CACHE_END - PLAN_CACHE, PROT_READ | PROT_WRITE | PROT_EXEC,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	start_empty(c);
+	return at == (long)PLAN_CACHE;
+}
+
+void codecache_empty(struct codecache *c)
+{
+	slope_arena_fini(&c->arena);
+	start_empty(c);
+	memset(codecache_table, 0, sizeof codecache_table);
+	c->generation++;
+}
+
+bool codecache_has_room(const struct codecache *c)
+{
+	return (uint64_t)c->next + BLOCK_MAX_BYTES <= PLAN_CACHE_END;
+}
+
+const struct block *codecache_find(const struct codecache *c, uint64_t pc)
+{
+	const uint64_t *found = slope_map_get(&c->by_pc, pc);
+
+	return found ? (const struct block *)*found : NULL;
+}
+
+const struct block *codecache_around(const struct codecache *c, uint64_t code)
+{
+	size_t low = 0, high = c->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (c->block[middle]->code <= code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || code - c->block[low - 1]->code >= c->block[low - 1]->code_bytes)
+		return NULL;
+	return c->block[low - 1];
+}
+
+const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const struct mark *mark, uint32_t marks)
+{
+	struct block *b = slope_arena_alloc(&c->arena, sizeof *b + marks * sizeof *mark);
+	bool fresh;
+	uint64_t *place = slope_map_put(&c->by_pc, pc, &fresh);
+
+	if (!b || !place || !slope_arena_grow(&c->arena, (void **)&c->block, &c->capacity, c->count + 1, sizeof *c->block))
+		return NULL;
+	b->pc = pc;
+	b->code = (uint32_t)(uint64_t)c->next;
+	b->code_bytes = (uint32_t)(end - c->next);
+	b->marks = marks;
+	slope_copy(b->mark, mark, marks * sizeof *mark);
+	*place = (uint64_t)b;
+	c->block[c->count++] = b;
+	c->next = (uint8_t *)(((uint64_t)end + 15) & ~15ul);
+	return b;
+}
+
+void codecache_remember(const struct block *block)
+{
+	struct codecache_entry *e = &codecache_table[block->pc % CODECACHE_TABLE];
+
+	e->minus_pc = 0;
+	e->code = block->code;
+	e->minus_pc = -block->pc;
+}
+
+void codecache_link(uint32_t patch, const struct block *block)
+{
+	*(volatile int32_t *)(uint64_t)patch = (int32_t)(block->code - (patch + 4));
+}

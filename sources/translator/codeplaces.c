@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Code addresses to functions. A function is a module and an address in the
+ * module's own space; where a symbol covers the address, the function begins
+ * where the symbol does, and otherwise at the address that was called.
+ */
+#include "sources/translator/observing.h"
+
+#include <linux/mman.h>
+
+#include "sources/translator/symbols.h"
+
+struct module {
+	struct module *next;
+	const char *path;            /* as the memory map has it: one pointer per mapping, so compared as text */
+	struct symbols symbols;
+	uint32_t number;
+	bool registered;
+	struct symbols_range code;   /* as it lies in memory */
+};
+
+#define RECENT 4096u             /* targets of indirect calls that are known at once */
+
+static struct {
+	struct { uint64_t address; uint32_t fn; } recent[RECENT];
+	struct slope_arena arena, names;
+	struct slope_map function, module_by_path;
+	struct module *modules;
+	bool ready;
+} places;
+
+static void start(void)
+{
+	if (places.ready)
+		return;
+	slope_arena_init(&places.arena, &system_host);
+	slope_arena_init(&places.names, &system_host);
+	slope_map_init(&places.function, &places.names);
+	slope_map_init(&places.module_by_path, &places.arena);
+	places.ready = true;
+}
+
+static struct module *module_of(const char *path)
+{
+	bool fresh;
+
+	start();
+	uint64_t *known = slope_map_put(&places.module_by_path, (uint64_t)path, &fresh);
+	struct module *m = places.modules;
+
+	if (!known)
+		return NULL;
+	if (!fresh)
+		return (struct module *)*known;
+	while (m && !system_same(m->path, path))
+		m = m->next;
+	if (!m && (m = slope_arena_alloc(&places.arena, sizeof *m))) {
+		m->path = path;
+		m->next = places.modules;
+		places.modules = m;
+		symbols_read(&m->symbols, &places.arena, path);
+	}
+	*known = (uint64_t)m;
+	return m;
+}
+
+/* The module around an address, and that address in its own space. */
+static struct module *find(uint64_t address, uint64_t *own)
+{
+	struct space_region *region = space_at(&runtime.space, address);
+	struct module *m = region && region->path ? module_of(region->path) : NULL;
+
+	if (!m)
+		return NULL;
+	*own = symbols_address(&m->symbols, address - region->start + region->offset);
+	return m;
+}
+
+static void find_code(struct module *m, uint64_t bias)
+{
+	for (unsigned i = 0; i < m->symbols.segments; i++) {
+		const struct symbols_range *segment = &m->symbols.segment[i];
+
+		if (!segment->code)
+			continue;
+		if (!m->code.end || segment->start + bias < m->code.start)
+			m->code.start = segment->start + bias;
+		if (segment->end + bias > m->code.end)
+			m->code.end = segment->end + bias;
+	}
+}
+
+static uint32_t number_of(struct module *m, uint64_t bias)
+{
+	struct slope_module known = { .path = m->path };
+
+	if (m->registered)
+		return m->number;
+	m->registered = true;
+	find_code(m, bias);
+	slope_copy(known.build_id, m->symbols.build_id, sizeof known.build_id);
+	known.build_id_bytes = m->symbols.build_id_bytes;
+	known.start = m->code.start;
+	known.bytes = m->code.end - m->code.start;
+	m->number = slope_session_module(&observer.session, &known);
+	return m->number;
+}
+
+/* ---- patterns ---- */
+
+/* A star fits any run of characters, a question mark any one. */
+static bool fits(const char *glob, const char *text)
+{
+	const char *star = NULL, *retry = text;
+
+	while (*text) {
+		if (*glob == '*') {
+			star = ++glob;
+			retry = text;
+		} else if (*glob == '?' || *glob == *text) {
+			glob++;
+			text++;
+		} else if (star) {
+			glob = star;
+			text = ++retry;
+		} else {
+			return false;
+		}
+	}
+	while (*glob == '*')
+		glob++;
+	return !*glob;
+}
+
+static bool any_fits(const struct patterns *p, const char *name, const char *path)
+{
+	const char *base = path;
+
+	for (const char *c = path; *c; c++)
+		if (*c == '/')
+			base = c + 1;
+	for (unsigned i = 0; i < p->count; i++)
+		if ((name && fits(p->glob[i], name)) || fits(p->glob[i], path) || fits(p->glob[i], base))
+			return true;
+	return false;
+}
+
+static uint32_t flags_for(const char *name, const char *path)
+{
+	uint32_t flags = 0;
+
+	if ((observer.only.count && !any_fits(&observer.only, name, path)) || any_fits(&observer.skip, name, path))
+		flags |= SLOPE_FN_FOLDED;
+	if (any_fits(&observer.toggle, name, path))
+		flags |= SLOPE_FN_TOGGLE;
+	return flags;
+}
+
+/* ---- functions ---- */
+
+static uint32_t find_function(uint64_t address)
+{
+	uint64_t own = address, start_at = address;
+	struct module *m = find(address, &own);
+
+	if (!m)
+		return slope_session_function(&observer.session, SLOPE_MODULE_NONE, address, flags_for(NULL, ""), NULL);
+	const struct symbols_function *f = symbols_around(&m->symbols, own);
+
+	start_at = f ? f->start : own;
+	return slope_session_function(&observer.session, number_of(m, address - own), start_at,
+				      flags_for(f ? f->name : NULL, m->path), NULL);
+}
+
+/* An indirect jump through a fixed slot, with or without the marks of branch tracking. */
+static bool looks_like_stub(const uint8_t *code)
+{
+	if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa)
+		code += 4;
+	if (code[0] == 0xf2)
+		code++;
+	return code[0] == 0xff && code[1] == 0x25;
+}
+
+bool codeplaces_is_stub(uint64_t address)
+{
+	uint64_t own;
+	struct module *m = find(address, &own);
+
+	if (m && symbols_in_stub(&m->symbols, own))
+		return true;
+	if (!space_allows(&runtime.space, address, 16, PROT_READ) || !looks_like_stub((const uint8_t *)address))
+		return false;
+	const struct symbols_function *f = m ? symbols_around(&m->symbols, own) : NULL;
+
+	return !f || f->start != own;
+}
+
+uint32_t codeplaces_function(uint64_t address)
+{
+	uint32_t slot = (uint32_t)((address >> 4) ^ (address >> 16)) % RECENT;
+	bool fresh;
+
+	if (SLOPE_LIKELY(address && places.recent[slot].address == address))
+		return places.recent[slot].fn;
+	start();
+	uint64_t *fn = slope_map_put(&places.function, address, &fresh);
+
+	if (!fn)
+		return SLOPE_FN_NONE;
+	if (fresh)
+		*fn = codeplaces_is_stub(address) ? CODEPLACES_STUB : find_function(address);
+	places.recent[slot].address = address;
+	places.recent[slot].fn = (uint32_t)*fn;
+	return (uint32_t)*fn;
+}
+
+static bool contains(const char *text, const char *part)
+{
+	for (; *text; text++)
+		if (system_after(text, part))
+			return true;
+	return false;
+}
+
+bool codeplaces_is_entry(uint64_t address)
+{
+	uint64_t own;
+	struct module *m = find(address, &own);
+	const struct symbols_function *f = m ? symbols_around(&m->symbols, own) : NULL;
+
+	/* The unlikely parts that gcc moves away have symbols, but are no functions. */
+	return f && f->start == own && !contains(f->name, ".cold");
+}
+
+const struct symbols_range *codeplaces_code_range(uint64_t address)
+{
+	uint64_t own;
+	struct module *m = find(address, &own);
+
+	if (!m || !m->symbols.elf)
+		return NULL;
+	number_of(m, address - own);
+	return &m->code;
+}
+
+bool codeplaces_is_elf(uint64_t address)
+{
+	uint64_t own;
+	struct module *m = find(address, &own);
+
+	return m && m->symbols.elf;
+}
+
+void codeplaces_forget(uint64_t address, uint64_t bytes)
+{
+	bool any = false;
+
+	for (size_t i = 0; places.ready && i < places.function.capacity && !any; i++) {
+		const struct slope_map_entry *e = &places.function.entry[i];
+
+		any = e->used && e->key >= address && e->key - address < bytes;
+	}
+	if (!any)
+		return;
+	/* Other code may come to the same place. */
+	memset(places.recent, 0, sizeof places.recent);
+	slope_arena_fini(&places.names);
+	slope_arena_init(&places.names, &system_host);
+	slope_map_init(&places.function, &places.names);
+	for (struct module *m = places.modules; m; m = m->next) {
+		m->registered = false;
+		m->code = (struct symbols_range){ 0 };
+	}
+}

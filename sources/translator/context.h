@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The context of a thread: what translated code and gate.S reach through %gs.
+ * While translated code runs, the program's registers are in the real ones;
+ * `reg` holds them while C runs. The order is that of the instruction set.
+ */
+#ifndef SLOPE_SOURCES_TRANSLATOR_CONTEXT_H
+#define SLOPE_SOURCES_TRANSLATOR_CONTEXT_H
+
+#define REG_RAX 0
+#define REG_RCX 1
+#define REG_RDX 2
+#define REG_RBX 3
+#define REG_RSP 4
+#define REG_RBP 5
+#define REG_RSI 6
+#define REG_RDI 7
+#define REG_R8 8
+#define REG_R9 9
+#define REG_R10 10
+#define REG_R11 11
+
+/* In the shadow window, which %gs points to: far enough from 0 that a null pointer's shadow is elsewhere. */
+#define CTX_AT 0xe000
+
+#define CTX_REG(n) (CTX_AT + 8 * (n))
+#define CTX_FLAGS (CTX_AT + 128)    /* of the program */
+#define CTX_HOST_RSP (CTX_AT + 136)    /* our own stack, 16-byte aligned */
+#define CTX_SELF (CTX_AT + 144)    /* this context */
+#define CTX_TARGET (CTX_AT + 152)    /* where translated code goes on: in the cache */
+#define CTX_GUEST_TARGET (CTX_AT + 160)    /* where an indirect branch goes: the program's address */
+#define CTX_SPARE (CTX_AT + 168)    /* three words for sequences in the cache */
+#define CTX_COST (CTX_AT + 192)    /* instructions and blocks, one word each */
+#define CTX_INSIDE (CTX_AT + 208)    /* slope_dispatch is at work: the program's flags are in the context */
+#define CTX_MINUS_TOP (CTX_AT + 216)    /* 32 bits: minus the topmost activation's stamp */
+#define CTX_OWN (CTX_AT + 224)    /* 32 bits: that stamp with SLOPE_STAMP_OWN */
+#define CTX_SLOW_WRITES (CTX_AT + 232)    /* 1: writes go through C; 0: the stamp may be stored at once */
+
+#define CTX_TOP_FN (CTX_AT + 240)    /* the topmost activation's function; none that exists just after a switch of stacks */
+
+#ifndef __ASSEMBLER__
+#include <stdint.h>
+#include <stddef.h>
+
+struct context {
+	uint64_t reg[16];
+	uint64_t flags, host_rsp;
+	struct context *self;
+	uint64_t target, guest_target;
+	uint64_t spare[3];
+	uint64_t cost[2];
+	uint64_t inside;
+	uint64_t minus_top, own, slow_writes;
+	uint64_t top_fn;
+};
+
+_Static_assert(CTX_AT + offsetof(struct context, flags) == CTX_FLAGS, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, self) == CTX_SELF, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, guest_target) == CTX_GUEST_TARGET, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, spare) == CTX_SPARE, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, cost) == CTX_COST, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, inside) == CTX_INSIDE, "as gate.S has it");
+
+_Static_assert(CTX_AT + offsetof(struct context, top_fn) == CTX_TOP_FN, "as gate.S has it");
+
+/* Starts the program in this window: loads its registers from the context and goes to `target`. Never returns. */
+void slope_gate_start(void *window) __attribute__((noreturn));
+
+/* Where translated code goes to leave for C; slope_dispatch decides what comes next. */
+void slope_gate_leave(void);
+void slope_dispatch(const void *site, struct context *ctx);
+
+/* Called from translated code on our stack, all registers but rdi kept. */
+void slope_gate_report(void);
+
+/*
+ * A system call of the program. Not made, with result -512, when a signal is
+ * waiting or comes before its instruction: signals.c knows the places.
+ */
+long slope_gate_syscall(long number, const uint64_t *args);
+extern const char slope_gate_syscall_begin[], slope_gate_syscall_instruction[], slope_gate_syscall_aborted[];
+
+extern const char slope_gate_first[], slope_gate_last[];   /* around all of gate.S */
+extern int slope_signal_waiting;         /* number of the signal that is noted; 0: none */
+
+/* The kernel's signal return, for our own handler. */
+void slope_gate_sigreturn(void);
+#endif
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Zydis as the decoder of the program's instructions. It comes as a shared
+ * library only; we map it ourselves and give it the few functions that it
+ * calls. It expects a stack guard at %fs:0x28 and uses vector registers, so
+ * decoding happens between decoder_begin and decoder_end, which lend it both.
+ */
+#ifndef SLOPE_SOURCES_TRANSLATOR_DECODER_H
+#define SLOPE_SOURCES_TRANSLATOR_DECODER_H
+
+#define ZYAN_NO_LIBC
+#define ZYDIS_DISABLE_ENCODER
+#define ZYDIS_DISABLE_FORMATTER
+#include <Zydis/Zydis.h>
+
+#include "core/base.h"
+
+struct decoder {
+	ZydisDecoder zydis;
+	ZyanStatus (*decode)(const ZydisDecoder *decoder, ZydisDecoderContext *context, const void *code, ZyanUSize length,
+			     ZydisDecodedInstruction *instruction);
+	ZyanStatus (*operands)(const ZydisDecoder *decoder, const ZydisDecoderContext *context,
+			       const ZydisDecodedInstruction *instruction, ZydisDecodedOperand *operands, ZyanU8 count);
+	ZydisDecoderContext context;
+	uint64_t program_fs;
+	uint64_t guard[8];           /* what it finds at %fs */
+	unsigned char vectors[512] __attribute__((aligned(16)));
+};
+
+/* False when the library is not there or not as expected. */
+bool decoder_init(struct decoder *d, const char *library);
+
+void decoder_begin(struct decoder *d);
+void decoder_end(struct decoder *d);
+
+/* One instruction of at most `length` bytes. False for bytes that are none. */
+bool decoder_decode(struct decoder *d, const void *code, size_t length, ZydisDecodedInstruction *instruction);
+/* All operands of the instruction decoded last, the hidden ones too: as many as its operand_count. */
+bool decoder_operands(struct decoder *d, const ZydisDecodedInstruction *instruction, ZydisDecodedOperand *operand);
+
+#endif

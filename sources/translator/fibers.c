@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Stacks. Each has a fiber with its own frames, costs and shadow memory: the
+ * program's own stack, and one for every other stack that it runs on. A stack
+ * pointer that is set to a value not computed from the old one, and that lies
+ * outside the topmost frame, is in this order: near the place where another
+ * fiber was left; between the old value and this fiber's base, a longjmp; on
+ * the first stack, from another one; anything else, a stack not seen before.
+ */
+#include "sources/translator/observing.h"
+
+#define PARKED_REACH 512u        /* bytes that a switch may pop before it continues */
+#define BASE_REACH 256u          /* how much above its first frame a stack's top may lie */
+
+static void set_base(struct fiber *f, uint64_t base)
+{
+	f->base = base;
+	f->core->frame[0].sp = base;
+}
+
+struct fiber *fibers_new(uint64_t base)
+{
+	static const uint64_t nothing[SLOPE_UNITS_MAX];
+	struct fiber *f = slope_arena_alloc(&observer.session.arena, sizeof *f);
+	uint32_t parent = observer.fiber ? observer.fiber->core->id : 0;
+
+	if (!f)
+		return NULL;
+	f->core = slope_thread_new(&observer.session, parent, (uint64_t)system_call(__NR_gettid, 0, 0, 0, 0, 0, 0), nothing);
+	if (!f->core)
+		return NULL;
+	set_base(f, base);
+	f->next = observer.fibers;
+	observer.fibers = f;
+	return f;
+}
+
+const uint64_t *fibers_costs(void)
+{
+	struct fiber *f = observer.fiber;
+	struct context *ctx = runtime.context;
+	bool collecting = slope_thread_collecting(f->core);
+
+	for (uint32_t u = 0; u < observer.units; u++) {
+		if (collecting)
+			f->cost[u] += ctx->cost[u];
+		ctx->cost[u] = 0;
+	}
+	return f->cost;
+}
+
+/*
+ * Only the first fiber's words are where inlined code looks. For others, a
+ * number that no word fits: every check fails, and C decides. Once there are
+ * several, C must look at writes too: others may have seen the cell.
+ */
+void fibers_show_top(void)
+{
+	const struct slope_thread *core = observer.fiber->core;
+	struct context *ctx = runtime.context;
+
+	ctx->minus_top = core->shadow.window ? (uint32_t)-core->top_stamp : 0x80000000u;
+	ctx->own = core->top_stamp | SLOPE_STAMP_OWN;
+	ctx->top_fn = observer.fiber->landing ? SLOPE_FN_NONE : core->top->fn;
+	ctx->slow_writes = !core->shadow.window || observer.session.shared;
+}
+
+static void switch_to(struct fiber *f, uint64_t old_sp)
+{
+	observer.fiber->parked_sp = old_sp;
+	f->parked_sp = 0;
+	observer.fiber = f;
+}
+
+/* The fiber that was left at this stack pointer, or a little below it. */
+static struct fiber *parked_at(uint64_t sp)
+{
+	struct fiber *best = NULL;
+
+	for (struct fiber *f = observer.fibers; f; f = f->next)
+		if (f->parked_sp && f->parked_sp <= sp && sp - f->parked_sp <= PARKED_REACH &&
+		    (!best || f->parked_sp > best->parked_sp))
+			best = f;
+	return best;
+}
+
+/* A handler on the alternate stack that is left by a jump. True when sp stays in the topmost one. */
+static bool stays_in_handler(struct fiber *f, uint64_t sp, uint64_t old_sp)
+{
+	struct slope_thread *core = f->core;
+
+	for (; f->handlers; f->handlers--) {
+		size_t depth = f->handler_depth[f->handlers - 1];
+
+		if (depth >= core->depth)
+			continue;        /* left long ago */
+		if (!f->handler_alt[f->handlers - 1])
+			return false;
+		if (old_sp < sp && sp <= core->frame[depth].sp)
+			return true;
+		slope_thread_cut(core, depth, f->cost);
+	}
+	return false;
+}
+
+/* The frames that the stack pointer has passed end. */
+static void jump_within(struct fiber *f, uint64_t sp)
+{
+	struct slope_thread *core = f->core;
+
+	while (core->depth > 1 && core->frame[core->depth - 1].sp < sp)
+		slope_thread_leave(core, f->cost);
+}
+
+static bool on_first_stack(uint64_t sp)
+{
+	return sp >= runtime.space.window - PLAN_STACK_MAX_BYTES && sp < runtime.space.window;
+}
+
+static struct fiber *first_fiber(void)
+{
+	struct fiber *f = observer.fibers;
+
+	while (f->next)
+		f = f->next;
+	return f;
+}
+
+/* A stack not seen before, or one whose place is used again from its top. */
+static struct fiber *new_stack(uint64_t sp)
+{
+	for (struct fiber *f = observer.fibers; f; f = f->next)
+		if (f != observer.fiber && f->next && f->base >= sp && f->base - sp < 2 * BASE_REACH) {
+			slope_thread_cut(f->core, 1, f->cost);
+			set_base(f, sp + BASE_REACH);
+			f->handlers = 0;
+			return f;
+		}
+	return fibers_new(sp + BASE_REACH);
+}
+
+void fibers_stack_moved(uint64_t sp, uint64_t old_sp)
+{
+	struct fiber *f = observer.fiber, *next;
+
+	if (sp >= old_sp && sp <= f->core->top->sp)
+		return;
+	fibers_costs();
+	next = parked_at(sp);
+	if (next) {
+		switch_to(next, old_sp);
+		next->landing = 2;
+	} else if (stays_in_handler(f, sp, old_sp) || (sp > old_sp && sp <= f->base)) {
+		jump_within(f, sp);
+	} else if (on_first_stack(sp)) {
+		next = first_fiber();
+		if (next != f)
+			switch_to(next, old_sp);
+		jump_within(next, sp);
+	} else if ((next = new_stack(sp))) {
+		switch_to(next, old_sp);
+	}
+	observer.fiber->jumping = true;
+	fibers_show_top();
+}
+
+void fibers_end_all(void)
+{
+	fibers_costs();
+	for (struct fiber *f = observer.fibers; f; f = f->next)
+		slope_thread_end(f->core, f->cost);
+	observer.fibers = observer.fiber = NULL;
+}

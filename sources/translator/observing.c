@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sources/translator/observing.h"
+
+#include <linux/fcntl.h>
+#include <linux/mman.h>
+
+#include "include/slope.h"
+
+#define CLEAR_BY_PAGES_BYTES 65536u
+#define BASE_REACH 256u
+#define PAGEMAP_RUN 512u
+
+struct observer observer = { .cost = "ir", .input = "trms", .cell_bytes = 4, .unit_ir = -1, .unit_bb = -1 };
+
+/* ---- options ---- */
+
+static bool take_number(const char *option, const char *name, uint64_t *to)
+{
+	const char *value = system_after(option, name);
+
+	if (!value)
+		return false;
+	for (*to = 0; *value >= '0' && *value <= '9'; value++)
+		*to = *to * 10 + (uint64_t)(*value - '0');
+	if (*value)
+		system_stop(option, ": not a number", NULL);
+	return true;
+}
+
+static bool take_text(const char *option, const char *name, const char **to)
+{
+	const char *value = system_after(option, name);
+
+	if (value)
+		*to = value;
+	return value != NULL;
+}
+
+static bool take_pattern(const char *option, const char *name, struct patterns *to)
+{
+	const char *value = system_after(option, name);
+
+	if (value && to->count == PATTERNS_MAX)
+		system_stop(option, ": too many of these", NULL);
+	if (value)
+		to->glob[to->count++] = value;
+	return value != NULL;
+}
+
+bool observing_option(const char *option)
+{
+	struct observer *o = &observer;
+
+	if (system_same(option, "--access=call") || system_same(option, "--access=inline")) {
+		o->by_call = system_same(option, "--access=call");
+		return true;
+	}
+	if (take_text(option, "--slope-out=", &o->out)) {
+		o->on = true;
+		return true;
+	}
+	return take_number(option, "--main-pid=", &o->main_pid) || take_number(option, "--cell=", &o->cell_bytes) ||
+	       take_number(option, "--max-points=", &o->max_points) || take_number(option, "--stamp-limit=", &o->stamp_limit) ||
+	       take_text(option, "--cost=", &o->cost) || take_text(option, "--input=", &o->input) ||
+	       take_pattern(option, "--toggle=", &o->toggle) || take_pattern(option, "--only=", &o->only) ||
+	       take_pattern(option, "--skip=", &o->skip);
+}
+
+static uint32_t cell_log2(void)
+{
+	uint32_t log2 = 0;
+
+	while (log2 < 6 && 1u << log2 < observer.cell_bytes)
+		log2++;
+	return log2;
+}
+
+uint64_t observing_shadow_bytes(uint64_t window_bytes)
+{
+	return (window_bytes >> cell_log2()) * sizeof(uint32_t);
+}
+
+static void choose_units(const char *cost)
+{
+	for (; *cost; cost++) {
+		if (system_after(cost, "ir"))
+			observer.unit_ir = (int)observer.units++;
+		else if (system_after(cost, "bb"))
+			observer.unit_bb = (int)observer.units++;
+	}
+	if (!observer.units)
+		observer.unit_ir = (int)observer.units++;
+}
+
+static uint32_t choose_metrics(const char *input)
+{
+	observer.trms = !system_same(input, "rms");
+	if (system_same(input, "both"))
+		return 1u << SLOPE_METRIC_TRMS | 1u << SLOPE_METRIC_RMS;
+	return observer.trms ? 1u << SLOPE_METRIC_TRMS : 1u << SLOPE_METRIC_RMS;
+}
+
+/* ---- the shadow window of the first fiber; others have the core's table ---- */
+
+/* Visits the pages of [at, end) that exist or are swapped out. */
+static void each_backed_page(long pagemap, char *at, char *end, void (*visit)(void *, uint32_t *, size_t), void *arg)
+{
+	uint64_t entry[PAGEMAP_RUN];
+
+	while (at < end) {
+		size_t pages = (size_t)(end - at) / SLOPE_PAGE_BYTES;
+
+		if (pages > PAGEMAP_RUN)
+			pages = PAGEMAP_RUN;
+		bool known = pagemap >= 0 && system_read_at(pagemap, entry, (uint64_t)at / SLOPE_PAGE_BYTES * 8, pages * 8);
+
+		for (size_t i = 0; i < pages; i++, at += SLOPE_PAGE_BYTES)
+			if (!known || entry[i] >> 62)
+				visit(arg, (uint32_t *)at, SLOPE_PAGE_BYTES / sizeof(uint32_t));
+	}
+}
+
+/* Only where the program has memory can its words have been touched. */
+static void each_window_word(void *ctx, struct slope_thread *t, void (*visit)(void *arg, uint32_t *words, size_t count), void *arg)
+{
+	long pagemap = system_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+	uint32_t log2 = observer.session.config.cell_log2;
+	char *done = NULL;
+
+	(void)ctx;
+	for (size_t i = 0; t->shadow.window && i < runtime.space.count; i++) {
+		const struct space_region *region = &runtime.space.region[i];
+		char *from = (char *)((uint64_t)(t->shadow.window + (region->start >> log2)) & ~(uint64_t)(SLOPE_PAGE_BYTES - 1));
+		char *to = (char *)slope_page_round((uint64_t)(t->shadow.window + ((region->end - 1) >> log2) + 1));
+
+		if (from < done)
+			from = done;     /* neighbours may share a shadow page: each word once */
+		each_backed_page(pagemap, from, to, visit, arg);
+		if (to > done)
+			done = to;
+	}
+	if (pagemap >= 0)
+		system_close(pagemap);
+}
+
+static void clear_window(struct slope_thread *core, uint64_t address, uint64_t bytes)
+{
+	uint32_t log2 = observer.session.config.cell_log2;
+	uint32_t *word = core->shadow.window + (address >> log2), *end = core->shadow.window + ((address + bytes - 1) >> log2) + 1;
+
+	if ((uint64_t)end - (uint64_t)word >= CLEAR_BY_PAGES_BYTES) {
+		uint32_t *first_page = (uint32_t *)slope_page_round((uint64_t)word);
+		uint32_t *last_page = (uint32_t *)((uint64_t)end & ~(uint64_t)(SLOPE_PAGE_BYTES - 1));
+
+		system_call(__NR_madvise, (long)first_page, (long)last_page - (long)first_page, MADV_DONTNEED, 0, 0, 0);
+		while (word < first_page)
+			*word++ = 0;
+		word = last_page;
+	}
+	for (; word < end; word++)
+		if (*word)               /* a page that was never written stays unbacked */
+			*word = 0;
+}
+
+static void move_window(struct slope_thread *core, uint64_t from, uint64_t to, uint64_t bytes)
+{
+	uint32_t log2 = observer.session.config.cell_log2;
+	uint32_t *old = core->shadow.window + (from >> log2), *new = core->shadow.window + (to >> log2);
+
+	for (uint64_t i = 0; i < bytes >> log2; i++)
+		if (new[i] != old[i])
+			new[i] = old[i];
+}
+
+static void each_window(void (*act)(struct slope_thread *core, uint64_t a, uint64_t b, uint64_t c), uint64_t a, uint64_t b,
+			uint64_t c)
+{
+	for (size_t i = 1; i < observer.session.thread_count; i++)
+		if (observer.session.thread[i]->shadow.window)
+			act(observer.session.thread[i], a, b, c);
+}
+
+static void clear_one(struct slope_thread *core, uint64_t address, uint64_t bytes, uint64_t unused)
+{
+	(void)unused;
+	clear_window(core, address, bytes);
+}
+
+static void forget(uint64_t address, uint64_t bytes)
+{
+	slope_session_forget(&observer.session, address, bytes);
+	each_window(clear_one, address, bytes, 0);
+}
+
+void observing_mapped(uint64_t address, uint64_t bytes)
+{
+	const struct space_region *region = space_at(&runtime.space, address);
+
+	if (!observer.on || !bytes)
+		return;
+	forget(address, bytes);
+	/* A file's contents are input, unless it is code that was loaded. */
+	if (observer.trms && region && region->path && !codeplaces_is_elf(address))
+		slope_session_map_file(&observer.session, address, bytes);
+}
+
+void observing_unmapped(uint64_t address, uint64_t bytes)
+{
+	if (!observer.on || !bytes)
+		return;
+	forget(address, bytes);
+	codeplaces_forget(address, bytes);
+}
+
+void observing_moved(uint64_t from, uint64_t to, uint64_t bytes)
+{
+	if (!observer.on || from == to || !bytes)
+		return;
+	slope_session_move(&observer.session, from, to, bytes);
+	each_window(move_window, from, to, bytes);
+	codeplaces_forget(from, bytes);
+}
+
+/* The text may be wrong, or run into memory that is not there. */
+static void name_thread(struct slope_thread *core, uint64_t text)
+{
+	size_t i = 0;
+
+	for (; i < sizeof core->name - 1 && space_allows(&runtime.space, text + i, 1, PROT_READ); i++) {
+		core->name[i] = ((const char *)text)[i];
+		if (!core->name[i])
+			return;
+	}
+	core->name[i] = 0;
+}
+
+void observing_request(const uint64_t *block)
+{
+	uint64_t *answer = &runtime.context->reg[REG_RDX];
+
+	if (!space_allows(&runtime.space, (uint64_t)block, 2 * sizeof *block, PROT_READ))
+		return;
+	fibers_costs();
+	switch (block[0]) {
+	case SLOPE_REQUEST_START:
+	case SLOPE_REQUEST_STOP:
+		slope_session_collect(&observer.session, block[0] == SLOPE_REQUEST_START);
+		*answer = 0;
+		break;
+	case SLOPE_REQUEST_NAME_THREAD:
+		name_thread(observer.fiber->core, block[1]);
+		*answer = 0;
+		break;
+	case SLOPE_REQUEST_RUNNING:
+		*answer = 1;
+		break;
+	default:
+		break;
+	}
+}
+
+void observing_forked(void)
+{
+	struct fiber *f = observer.fiber;
+
+	if (!observer.on)
+		return;
+	/* Other stacks have no past here. */
+	slope_session_restart(&observer.session, f->core, fibers_costs());
+	f->next = NULL;
+	observer.fibers = f;
+	f->core->os_id = (uint64_t)system_call(__NR_gettid, 0, 0, 0, 0, 0, 0);
+	fibers_show_top();
+}
+
+void observing_start(uint64_t pc, uint64_t sp)
+{
+	struct slope_config config = {
+		.cell_log2 = cell_log2(), .max_points = (uint32_t)observer.max_points, .stamp_limit = (uint32_t)observer.stamp_limit,
+		.toggled = observer.toggle.count != 0,
+	};
+
+	if (1u << config.cell_log2 != observer.cell_bytes)
+		system_stop("--cell: give a power of two from 1 to 64", NULL);
+	choose_units(observer.cost);
+	config.units = observer.units;
+	config.metrics = choose_metrics(observer.input);
+	if (!slope_session_init(&observer.session, &config, &system_host))
+		system_stop("no memory for the profile", NULL);
+	observer.session.each_window_word = each_window_word;
+	if (!observer.main_pid)
+		observer.main_pid = (uint64_t)system_call(__NR_getpid, 0, 0, 0, 0, 0, 0);
+	observer.fiber = fibers_new(sp + BASE_REACH);
+	if (!observer.fiber)
+		system_stop("no memory for the profile", NULL);
+	observer.fiber->core->shadow.window = runtime.window;
+	observer.fiber->core->shadow.window_cells = runtime.space.window >> config.cell_log2;
+	observer.inlined = !observer.by_call && checks_possible();
+	activations_begin(pc, sp);
+}

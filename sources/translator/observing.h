@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the translator tells the core of a running program, file by file:
+ *
+ *   observing.c    options, the session, the shadow, memory that comes and goes
+ *   codeplaces.c   addresses of code to functions and modules (symbols.c)
+ *   activations.c  calls, returns, jumps between functions, signal handlers
+ *   fibers.c       one fiber per stack: the program's own, and coroutines'
+ *   accesses.c     what is added to translated code
+ *   checks.c       the inlined check that spares most accesses the way into C
+ *   strings.c      repeated string instructions
+ *   kerneldata.c   what system calls read and write
+ *   profilefile.c  the profile
+ *
+ * With --access=call every access goes through plain C in the core: slow, and
+ * the reference for the checks that are part of translated code. The rules are those of the
+ * Valgrind source; its calls.c and stacks.c name what they get wrong.
+ */
+#ifndef SLOPE_SOURCES_TRANSLATOR_OBSERVING_H
+#define SLOPE_SOURCES_TRANSLATOR_OBSERVING_H
+
+#include "core/thread.h"
+#include "sources/translator/context.h"
+#include "sources/translator/emit.h"
+#include "sources/translator/runtime.h"
+
+#define PATTERNS_MAX 64u
+#define SIGNAL_DEPTHS 64u
+
+struct patterns {
+	const char *glob[PATTERNS_MAX];
+	unsigned count;
+};
+
+/* One stack with all that happens on it. */
+struct fiber {
+	struct fiber *next;
+	struct slope_thread *core;
+	uint64_t cost[SLOPE_UNITS_MAX];
+	uint64_t base;               /* highest address that is surely on this stack */
+	uint64_t parked_sp;          /* where it was left; 0 while it runs */
+	bool jumping;                /* the stack has just moved: the next jump is a longjmp's */
+	unsigned landing;            /* it has just been switched to; 0 after a call, two returns or a function's entry */
+	unsigned tail_run;           /* jumps into functions at one stack pointer, about */
+	unsigned handlers;           /* signal handlers that run on it */
+	size_t handler_depth[SIGNAL_DEPTHS];     /* frames below each of them */
+	bool handler_alt[SIGNAL_DEPTHS];         /* it runs on the alternate stack */
+};
+
+struct observer {
+	bool on;                     /* --slope-out was given */
+	const char *out, *cost, *input;
+	uint64_t main_pid, cell_bytes, max_points, stamp_limit;
+	struct patterns toggle, only, skip;
+
+	struct slope_session session;
+	bool trms;
+	bool by_call;                /* --access=call */
+	bool inlined;                /* translated code holds checks */
+	uint32_t units;
+	int unit_ir, unit_bb;        /* which cost is which; -1: not counted */
+	struct fiber *fiber, *fibers;    /* the running one; all, the first one made last */
+	uint32_t exec_count;
+};
+
+extern struct observer observer;
+
+/* ---- observing.c ---- */
+
+/* True if the option is one of ours. */
+bool observing_option(const char *option);
+/* Shadow bytes that a window of the program needs. */
+uint64_t observing_shadow_bytes(uint64_t window_bytes);
+/* The session with its first thread; the program begins at `pc` with this stack pointer. */
+void observing_start(uint64_t pc, uint64_t sp);
+void observing_mapped(uint64_t address, uint64_t bytes);
+void observing_unmapped(uint64_t address, uint64_t bytes);
+void observing_moved(uint64_t from, uint64_t to, uint64_t bytes);
+/* A request of include/slope.h; the answer goes to the program's rdx. */
+void observing_request(const uint64_t *block);
+/* After a fork, in the child. */
+void observing_forked(void);
+
+/* ---- codeplaces.c ---- */
+
+/*
+ * The function that a call of this address enters; CODEPLACES_STUB for a stub
+ * of the linkage table, which is part of its caller until it jumps on;
+ * SLOPE_FN_NONE when memory runs out.
+ */
+#define CODEPLACES_STUB (UINT32_MAX - 1)
+uint32_t codeplaces_function(uint64_t address);
+bool codeplaces_is_stub(uint64_t address);
+/* Does a function with a symbol begin here? */
+bool codeplaces_is_entry(uint64_t address);
+/* Where the module around this code has its code, for good; NULL when there is none. */
+const struct symbols_range *codeplaces_code_range(uint64_t address);
+/* Does the address show an ELF file? */
+bool codeplaces_is_elf(uint64_t address);
+/* Code in this range is gone. */
+void codeplaces_forget(uint64_t address, uint64_t bytes);
+
+/* ---- fibers.c ---- */
+
+struct fiber *fibers_new(uint64_t base);
+/* What translated code has counted goes to the running fiber; its costs. */
+const uint64_t *fibers_costs(void);
+/* The topmost activation has changed: what inlined checks compare with. */
+void fibers_show_top(void);
+void fibers_stack_moved(uint64_t sp, uint64_t old_sp);
+void fibers_end_all(void);
+
+/* ---- activations.c: called from translated code ---- */
+
+void activations_call(uint64_t fn, uint64_t sp);
+void activations_call_address(uint64_t target, uint64_t sp);
+void activations_jump(uint64_t fn, uint64_t sp);
+void activations_jump_address(uint64_t target, uint64_t sp, const struct symbols_range *code);
+void activations_jump_from_stub(uint64_t target, uint64_t sp);
+void activations_return(uint64_t sp);
+void activations_begin(uint64_t pc, uint64_t sp);
+void activations_handler(uint64_t handler, uint64_t sp, bool on_altstack);
+void activations_handler_ends(void);
+
+/* ---- accesses.c: into translated code, keeping all registers and flags ---- */
+
+void accesses_emit(struct emit *e, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand, uint64_t pc);
+/* A call of `function` with up to three arguments that are constants or registers. */
+enum argument_kind { ARGUMENT_NONE, ARGUMENT_CONSTANT, ARGUMENT_REGISTER, ARGUMENT_CONTEXT };
+struct argument {
+	enum argument_kind kind;
+	uint64_t value;              /* the constant, the register's number, or the word's offset in the context */
+};
+void accesses_report(struct emit *e, const void *function, const struct argument argument[3]);
+/* Adds to the costs. */
+void accesses_count(struct emit *e, uint32_t instructions, uint32_t blocks);
+/* Does the instruction set the stack pointer to something not computed from it? */
+bool accesses_sets_stack(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand);
+
+/* ---- checks.c ---- */
+
+struct checks_jump {
+	uint8_t *done;
+};
+
+/* Does this processor, with cells of this size, have what the check needs? */
+bool checks_possible(void);
+/* Is there a check for accesses of this size? */
+bool checks_size(uint64_t bytes);
+/* Registers are saved; then the caller puts the address into rcx. */
+void checks_begin(struct emit *e);
+/* The check; what follows up to checks_end, with all registers the program's, runs if a word is not up to date. */
+struct checks_jump checks_emit(struct emit *e, uint64_t bytes, bool write);
+/* What follows up to checks_end runs if another function is on top. */
+struct checks_jump checks_top_fn(struct emit *e, uint32_t fn);
+void checks_end(struct emit *e, struct checks_jump jump);
+
+/* ---- strings.c ---- */
+
+void strings_before(struct emit *e);
+void strings_after(struct emit *e, const ZydisDecodedInstruction *i);
+
+/* ---- kerneldata.c ---- */
+
+void kerneldata_before(long number, const uint64_t *args);
+void kerneldata_after(long number, const uint64_t *args, long result);
+
+/* ---- profilefile.c ---- */
+
+void profilefile_write(int64_t exit_code, const char *ended);
+/* The image is about to be replaced: its profile is written by a copy of the process. */
+void profilefile_before_exec(void);
+void profilefile_after_failed_exec(void);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The translator's inner workings, shared by its files:
+ *
+ *   slope-translator.c  options, the way from here into the program
+ *   plan.h              who lies where
+ *   system.c            system calls, words, pages
+ *   space.c             the program's memory map
+ *   loading.c           the program and its interpreter into memory
+ *   startstack.c        what the program finds on its stack
+ *   decoder.c           Zydis
+ *   codecache.c         translated blocks: finding, linking, throwing away
+ *   blocks.c            one block of the program becomes one of ours
+ *   gate.S              the ways between C and translated code
+ *   dispatch.c          what happens when translated code leaves for C
+ *   syscalls.c          system calls of the program
+ *   signals.c           its signal handlers
+ *
+ * One global state holds all that would otherwise be globals: one process has
+ * one translator.
+ */
+#ifndef SLOPE_SOURCES_TRANSLATOR_RUNTIME_H
+#define SLOPE_SOURCES_TRANSLATOR_RUNTIME_H
+
+#include "sources/translator/codecache.h"
+#include "sources/translator/context.h"
+#include "sources/translator/decoder.h"
+#include "sources/translator/plan.h"
+#include "sources/translator/space.h"
+#include "sources/translator/system.h"
+
+#define RUNTIME_PATH_BYTES 4096
+
+struct runtime {
+	struct space space;
+	struct codecache cache;
+	struct decoder decoder;
+	void *window;                /* shadow of the only thread there is */
+	struct context *context;     /* its context, in there */
+	const char *self;            /* our own file */
+	const char *program;         /* the program's file, as it was named */
+	const char *program_on_stack;    /* the same where the program finds it */
+	char program_path[RUNTIME_PATH_BYTES];   /* the same, absolute and without links */
+	char **options;              /* our own arguments, for children */
+	int option_count;
+	char **environment, **argv;  /* of the program */
+};
+
+extern struct runtime runtime;
+
+/* ---- loading.c ---- */
+
+struct image {
+	uint64_t entry, base, bias, headers;   /* base: lowest address; headers: where the segment table is */
+	uint32_t header_count;
+	char interpreter[RUNTIME_PATH_BYTES];  /* empty: none */
+};
+
+enum loading {
+	LOADING_DONE, LOADING_NOT_FOUND, LOADING_NOT_ELF, LOADING_OTHER_MACHINE, LOADING_BROKEN, LOADING_NO_ROOM,
+};
+
+/* Maps an ELF program into the program's space. */
+enum loading loading_image(const char *path, struct image *image);
+/* Could it be loaded? A script counts if it is one. Maps nothing. */
+enum loading loading_probe(const char *path, char *script_line, size_t room);
+/* Why not, in words. */
+const char *loading_reason(enum loading how);
+
+/* ---- startstack.c ---- */
+
+/* Fills the program's stack; `own` is the stack we were started with. Returns its stack pointer, 0 without memory. */
+uint64_t startstack_make(const uint64_t *own, const struct image *image, const struct image *interpreter, char **argv);
+
+/* ---- blocks.c ---- */
+
+/* The translation of the code at `pc`, made now. Stops the process where it cannot be made. */
+const struct block *blocks_translate(uint64_t pc);
+
+/* ---- dispatch.c ---- */
+
+/* What a site is: the record lies behind the call to slope_gate_leave. */
+enum site_kind { SITE_DIRECT, SITE_INDIRECT, SITE_SYSCALL };
+
+struct site {
+	uint64_t target;             /* the program's address to go on at; SITE_INDIRECT: the context has it */
+	uint32_t kind, patch;        /* SITE_DIRECT: where the branch's displacement lies; 0: not to be linked */
+} __attribute__((packed));
+
+/* Something that cannot be done yet, at this address (0: none): one line, what there is of a profile, the end. */
+void dispatch_refuse(const char *what, uint64_t pc) __attribute__((noreturn));
+
+/* ---- syscalls.c ---- */
+
+/* The system call in the context. Returns where the program goes on; `next` is behind the instruction. */
+uint64_t syscalls_do(struct context *ctx, uint64_t next);
+
+/* ---- signals.c ---- */
+
+/* Before the program's first instruction. */
+void signals_start(void);
+/* From now on a write to a watched page (space_watch) is for us, even if the program has no handler. */
+void signals_watch_faults(void);
+
+long signals_action(int number, const void *action, void *old, size_t set_bytes);
+long signals_altstack(const struct context *ctx, const void *new, void *old);
+/* rt_sigreturn: the registers come from the frame on the stack. Returns where the program goes on. */
+uint64_t signals_return(struct context *ctx);
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Signal handlers of the program. The kernel knows one handler, ours, on a
+ * stack of our own. A signal may come anywhere: in the middle of a translated
+ * instruction or in C. So the handler only notes it, blocks all others, and
+ * lets the processor go on instruction by instruction (trap flag; C is left to
+ * run, and stepping begins where it ends), until it stands at the start of a
+ * block: there all registers are the program's, and its address is known. Then the frame that the kernel would have made is
+ * built on the program's stack, and its own handler runs, translated.
+ *
+ * A fault in a copied instruction is delivered at once: the registers are the
+ * program's there, and the block's marks tell the address.
+ *
+ * A system call is not begun when a signal is waiting, and one that the kernel
+ * wants to restart is begun anew after the handler: see slope_gate_syscall.
+ */
+#include "sources/translator/runtime.h"
+#include "sources/translator/observing.h"
+
+#include <linux/signal.h>
+#include <asm/sigcontext.h>
+#include <asm/ucontext.h>
+#include <linux/errno.h>
+#include <linux/mman.h>
+
+#define SIGNALS 65
+#define TRAP_FLAG 0x100u
+#define SET_BYTES 8
+#define RED_ZONE 128
+#define OWN_STACK_BYTES (256u << 10)
+#define FPSTATE_BYTES 512u
+#define DEFAULT ((uint64_t)0)
+#define NOWHERE UINT64_MAX
+
+struct action {
+	uint64_t handler, flags, restorer, mask;
+};
+
+struct frame {
+	uint64_t restorer;
+	struct ucontext uc;
+	uint8_t info[128] __attribute__((aligned(8)));
+};
+
+static struct {
+	struct action action[SIGNALS];   /* the program's; where ours stands for it */
+	bool watching;                   /* some code is on pages that the program may write */
+	uint64_t mask;                   /* the program's, while one is waiting */
+	uint8_t info[128];
+	stack_t altstack;                /* the program's */
+} signals;
+
+int slope_signal_waiting;
+
+static uint64_t bit(int number)
+{
+	return UINT64_C(1) << (number - 1);
+}
+
+static bool is_fault(int number, const siginfo_t *info)
+{
+	return (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP) &&
+	       info->si_code > 0;
+}
+
+/* ---- delivering ---- */
+
+static bool on_altstack(uint64_t sp)
+{
+	return sp - (uint64_t)signals.altstack.ss_sp < signals.altstack.ss_size;
+}
+
+static size_t fpstate_bytes(const struct ucontext *uc)
+{
+	const struct _fpx_sw_bytes *extra = &((const struct _fpstate *)uc->uc_mcontext.fpstate)->sw_reserved;
+
+	return extra->magic1 == FP_XSTATE_MAGIC1 ? extra->extended_size : FPSTATE_BYTES;
+}
+
+/* The frame below the program's stack pointer, or on its alternate stack; NULL when there is no memory. */
+static struct frame *frame_at(const struct ucontext *uc, const struct action *a, uint64_t *fpstate)
+{
+	uint64_t sp = uc->uc_mcontext.rsp - RED_ZONE;
+	size_t bytes = fpstate_bytes(uc);
+
+	if (a->flags & SA_ONSTACK && signals.altstack.ss_size && !on_altstack(uc->uc_mcontext.rsp))
+		sp = (uint64_t)signals.altstack.ss_sp + signals.altstack.ss_size;
+	*fpstate = (sp - bytes) & ~63ul;
+	sp = ((*fpstate - sizeof(struct frame) + 8) & ~15ul) - 8;
+	return space_allows(&runtime.space, sp, *fpstate + bytes - sp, PROT_READ | PROT_WRITE) ? (struct frame *)sp : NULL;
+}
+
+static void die_by(int number)
+{
+	struct action plain = { 0 };
+	uint64_t set = bit(number);
+
+	system_call(__NR_rt_sigaction, number, (long)&plain, 0, SET_BYTES, 0, 0);
+	system_call(__NR_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, SET_BYTES, 0, 0);
+	system_call(__NR_kill, system_call(__NR_getpid, 0, 0, 0, 0, 0, 0), number, 0, 0, 0, 0);
+}
+
+/* `uc` has the program's registers but for rip; afterwards those of its handler, ready to be translated. */
+static void begin_handler(struct ucontext *uc, int number, const void *info, uint64_t pc, uint64_t mask)
+{
+	struct action *a = &signals.action[number];
+	uint64_t fpstate;
+	struct frame *f = frame_at(uc, a, &fpstate);
+
+	if (!f) {
+		die_by(SIGSEGV);
+		return;
+	}
+	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
+	memcpy((void *)fpstate, uc->uc_mcontext.fpstate, fpstate_bytes(uc));
+	f->restorer = a->restorer;
+	f->uc = *uc;
+	f->uc.uc_mcontext.rip = pc;
+	f->uc.uc_mcontext.fpstate = (void *)fpstate;
+	f->uc.uc_stack = signals.altstack;
+	f->uc.uc_sigmask = (sigset_t)mask;
+	slope_copy(f->info, info, sizeof f->info);
+	uc->uc_mcontext.rdi = (uint64_t)number;
+	uc->uc_mcontext.rsi = (uint64_t)f->info;
+	uc->uc_mcontext.rdx = (uint64_t)&f->uc;
+	uc->uc_mcontext.rax = 0;
+	uc->uc_mcontext.rsp = (uint64_t)f;
+	uc->uc_mcontext.eflags &= ~UINT64_C(0x400);
+	uc->uc_sigmask = (sigset_t)(mask | a->mask | (a->flags & SA_NODEFER ? 0 : bit(number)));
+	uint64_t handler = a->handler;
+
+	if (observer.on) {
+		slope_session_kernel_write(&observer.session, (uint64_t)f, sizeof *f);
+		activations_handler(handler, (uint64_t)f, on_altstack((uint64_t)f));
+	}
+	const struct block *block = codecache_find(&runtime.cache, handler);
+
+	if (a->flags & SA_RESETHAND) {
+		memset(a, 0, sizeof *a);
+		system_call(__NR_rt_sigaction, number, (long)a, 0, SET_BYTES, 0, 0);
+	}
+	if (!block)
+		block = blocks_translate(handler);
+	uc->uc_mcontext.rip = block ? block->code : handler;
+}
+
+/* ---- our own handler ---- */
+
+/* A signal is waiting: step on, and begin no system call. */
+static void step_on(struct ucontext *uc)
+{
+	uint64_t rip = uc->uc_mcontext.rip;
+
+	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
+	if (runtime.context->inside)
+		runtime.context->flags |= TRAP_FLAG;
+	else if ((rip >= PLAN_CACHE && rip < PLAN_CACHE_END) ||
+		 (rip >= (uint64_t)slope_gate_first && rip < (uint64_t)slope_gate_last))
+		uc->uc_mcontext.eflags |= TRAP_FLAG;
+	/* Else C has been called from translated code: slope_gate_report looks when it ends. */
+	if (rip >= (uint64_t)slope_gate_syscall_begin && rip <= (uint64_t)slope_gate_syscall_instruction)
+		uc->uc_mcontext.rip = (uint64_t)slope_gate_syscall_aborted;
+}
+
+/* The block around a place in the cache; elsewhere C may be at work on the list of blocks. */
+static const struct block *block_around(uint64_t rip)
+{
+	return rip >= PLAN_CACHE && rip < PLAN_CACHE_END ? codecache_around(&runtime.cache, rip) : NULL;
+}
+
+/* No handler of the program: ours stands here for the default, so that the profile is written first. */
+static void end_by(int number)
+{
+	profilefile_write(-1, "signal");
+	die_by(number);
+}
+
+static void on_step(struct ucontext *uc)
+{
+	const struct block *block = block_around(uc->uc_mcontext.rip);
+	int number = slope_signal_waiting;
+
+	if (!number) {
+		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;     /* the program kept flags from an earlier step */
+		return;
+	}
+	if (!block || block->code != uc->uc_mcontext.rip) {
+		step_on(uc);
+		return;
+	}
+	slope_signal_waiting = 0;
+	if (signals.action[number].handler)
+		begin_handler(uc, number, signals.info, block->pc, signals.mask);
+	else
+		end_by(number);
+}
+
+/* In code that was added the program's registers may be in the context: those that checks use. */
+static void bring_registers_back(struct ucontext *uc)
+{
+	const uint64_t *reg = runtime.context->reg;
+
+	uc->uc_mcontext.rax = reg[REG_RAX];
+	uc->uc_mcontext.rcx = reg[REG_RCX];
+	uc->uc_mcontext.rdx = reg[REG_RDX];
+	uc->uc_mcontext.rsi = reg[REG_RSI];
+	uc->uc_mcontext.rdi = reg[REG_RDI];
+}
+
+/*
+ * The program's address of the instruction that faulted; NOWHERE when it was
+ * not one of the program's. A check faults where its instruction would.
+ */
+static uint64_t fault_pc(struct ucontext *uc)
+{
+	uint64_t rip = uc->uc_mcontext.rip;
+	const struct block *block = block_around(rip);
+	uint32_t i = 0;
+
+	if (!block)
+		return rip < PLAN_CACHE || (rip >= PLAN_SELF_END && rip < runtime.space.window) ? rip : NOWHERE;
+	while (i + 1 < block->marks && block->mark[i + 1].cache <= rip - block->code)
+		i++;
+	if (observer.on && rip - block->code < block->mark[i].own)
+		bring_registers_back(uc);
+	return block->pc + block->mark[i].program;
+}
+
+/*
+ * A write to code that was translated from a writable page, which blocks.c
+ * has protected: the page is writable again, all translations go, and the
+ * instruction runs anew in a new one.
+ */
+static bool code_written(int number, const siginfo_t *info, struct ucontext *uc)
+{
+	uint64_t pc;
+
+	if (number != SIGSEGV || info->si_code != SEGV_ACCERR || !space_unwatch(&runtime.space, (uint64_t)info->si_addr))
+		return false;
+	pc = fault_pc(uc);
+	codecache_empty(&runtime.cache);
+	const struct block *block = pc == NOWHERE ? NULL : blocks_translate(pc);
+
+	if (block)
+		uc->uc_mcontext.rip = block->code;
+	return true;
+}
+
+static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
+{
+	uint64_t mask = (uint64_t)uc->uc_sigmask;
+
+	if (code_written(number, info, uc))
+		return;
+
+	if (number == SIGTRAP && info->si_code == TRAP_TRACE) {
+		on_step(uc);
+		return;
+	}
+	if (is_fault(number, info)) {
+		uint64_t pc = fault_pc(uc);
+
+		if (pc == NOWHERE)
+			die_by(number);
+		else if (!signals.action[number].handler)
+			end_by(number);
+		else
+			begin_handler(uc, number, info, pc, mask);
+		return;
+	}
+	slope_signal_waiting = number;
+	signals.mask = mask;
+	slope_copy(signals.info, info, sizeof signals.info);
+	uc->uc_sigmask = ~(sigset_t)(bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP));
+	step_on(uc);
+}
+
+/* ---- the program's system calls ---- */
+
+static bool own_stack(void)
+{
+	static bool there;
+
+	if (!there) {
+		stack_t own = { .ss_sp = system_pages(OWN_STACK_BYTES, false), .ss_size = OWN_STACK_BYTES };
+
+		there = own.ss_sp && !system_call(__NR_sigaltstack, (long)&own, 0, 0, 0, 0, 0);
+	}
+	return there;
+}
+
+static struct action ours(uint64_t flags)
+{
+	return (struct action){
+		.handler = (uint64_t)on_signal, .restorer = (uint64_t)slope_gate_sigreturn, .mask = ~UINT64_C(0),
+		.flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER | (flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT)),
+	};
+}
+
+/* Does a process without a handler end by this signal? */
+static bool ends_process(int number)
+{
+	static const int others[] = { SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH, SIGKILL };
+
+	for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
+		if (others[i] == number)
+			return false;
+	return true;
+}
+
+/* Is ours the kernel's handler for it? SIGTRAP: steps must reach us, whatever the program thinks of it. */
+static bool wants_ours(int number, uint64_t handler)
+{
+	return handler > 1 || number == SIGTRAP || (number == SIGSEGV && signals.watching) ||
+	       (observer.on && handler == DEFAULT && ends_process(number));
+}
+
+void signals_watch_faults(void)
+{
+	struct action set = ours(0);
+
+	if (!own_stack())
+		system_stop("no memory for a stack of signal handlers", NULL);
+	if (!signals.action[SIGSEGV].handler)
+		system_call(__NR_rt_sigaction, SIGSEGV, (long)&set, 0, SET_BYTES, 0, 0);
+	signals.watching = true;
+}
+
+void signals_start(void)
+{
+	for (int number = 1; number < SIGNALS; number++) {
+		struct action now, set = ours(0);
+
+		if (!observer.on || !ends_process(number) ||
+		    system_call(__NR_rt_sigaction, number, 0, (long)&now, SET_BYTES, 0, 0) || now.handler != DEFAULT)
+			continue;
+		if (!own_stack())
+			return;
+		system_call(__NR_rt_sigaction, number, (long)&set, 0, SET_BYTES, 0, 0);
+	}
+}
+
+long signals_action(int number, const void *action, void *old, size_t set_bytes)
+{
+	struct action wanted = { 0 }, was, set;
+	bool given = action != NULL, by_us;
+
+	if (number < 1 || number >= SIGNALS || set_bytes != SET_BYTES)
+		return -EINVAL;
+	if ((given && !space_allows(&runtime.space, (uint64_t)action, sizeof wanted, PROT_READ)) ||
+	    (old && !space_allows(&runtime.space, (uint64_t)old, sizeof was, PROT_WRITE)))
+		return -EFAULT;
+	if (given)
+		slope_copy(&wanted, action, sizeof wanted);
+	by_us = wants_ours(number, wanted.handler);
+	if (given && by_us && !own_stack())
+		return -ENOMEM;
+	set = by_us ? ours(wanted.flags) : wanted;
+	long result = system_call(__NR_rt_sigaction, number, given ? (long)&set : 0, (long)&was, SET_BYTES, 0, 0);
+
+	if (result)
+		return result;
+	if (was.handler == (uint64_t)on_signal)
+		was = signals.action[number];
+	if (old)
+		slope_copy(old, &was, sizeof was);
+	if (given)
+		signals.action[number] = wanted.handler > 1 || by_us ? wanted : (struct action){ 0 };
+	set = ours(0);
+	if (given && wanted.handler > 1 && !signals.action[SIGTRAP].handler)
+		result = system_call(__NR_rt_sigaction, SIGTRAP, (long)&set, 0, SET_BYTES, 0, 0);
+	return result;
+}
+
+long signals_altstack(const struct context *ctx, const void *new, void *old)
+{
+	bool inside = on_altstack(ctx->reg[REG_RSP]);
+
+	if ((new && !space_allows(&runtime.space, (uint64_t)new, sizeof(stack_t), PROT_READ)) ||
+	    (old && !space_allows(&runtime.space, (uint64_t)old, sizeof(stack_t), PROT_WRITE)))
+		return -EFAULT;
+	if (old) {
+		stack_t was = signals.altstack;
+
+		was.ss_flags = !was.ss_size ? SS_DISABLE : inside ? SS_ONSTACK : 0;
+		slope_copy(old, &was, sizeof was);
+	}
+	if (!new)
+		return 0;
+	if (inside)
+		return -EPERM;
+	stack_t wanted = *(const stack_t *)new;
+
+	if (wanted.ss_flags & SS_DISABLE)
+		wanted = (stack_t){ 0 };
+	else if (wanted.ss_size < MINSIGSTKSZ)
+		return -ENOMEM;
+	signals.altstack = wanted;
+	return 0;
+}
+
+/* The vector registers go back to what the handler's frame holds. */
+static void restore_vectors(const struct ucontext *uc)
+{
+	const void *state = uc->uc_mcontext.fpstate;
+
+	if (!state || (uint64_t)state % 64)
+		return;
+	if (fpstate_bytes(uc) > FPSTATE_BYTES)
+		__asm__ volatile("xrstor64 (%0)" : : "r"(state), "a"(-1), "d"(-1) : "memory");
+	else
+		__asm__ volatile("fxrstor64 (%0)" : : "r"(state) : "memory");
+}
+
+uint64_t signals_return(struct context *ctx)
+{
+	const struct ucontext *uc = (const struct ucontext *)ctx->reg[REG_RSP];
+
+	if (!space_allows(&runtime.space, (uint64_t)uc, sizeof *uc, PROT_READ))
+		die_by(SIGSEGV);
+	const struct sigcontext_64 *from = (const void *)&uc->uc_mcontext;
+	const uint64_t reg[16] = {
+		from->ax, from->cx, from->dx, from->bx, from->sp, from->bp, from->si, from->di,
+		from->r8, from->r9, from->r10, from->r11, from->r12, from->r13, from->r14, from->r15,
+	};
+	uint64_t mask = (uint64_t)uc->uc_sigmask, pc = from->ip;
+
+	slope_copy(ctx->reg, reg, sizeof reg);
+	ctx->flags = from->flags | (slope_signal_waiting ? TRAP_FLAG : 0);
+	signals.altstack = uc->uc_stack.ss_flags & SS_DISABLE ? (stack_t){ 0 } : uc->uc_stack;
+	restore_vectors(uc);
+	if (observer.on)
+		activations_handler_ends();
+	if (slope_signal_waiting)
+		signals.mask = mask;     /* all others wait until this one is delivered */
+	else
+		system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, SET_BYTES, 0, 0);
+	return pc;
+}

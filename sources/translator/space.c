@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sources/translator/space.h"
+
+#include <linux/errno.h>
+#include <linux/mman.h>
+
+#include "sources/translator/plan.h"
+#include "sources/translator/system.h"
+
+#define NEAR_MAX_BYTES (UINT64_C(256) << 20)     /* larger files lie with the data */
+#define PATH_BYTES 4096
+
+void space_init(struct space *s, uint64_t window_bytes)
+{
+	*s = (struct space){
+		.window = window_bytes, .far_end = window_bytes - 2 * PLAN_STACK_MAX_BYTES,
+		.break_end = PLAN_BREAK,
+	};
+	slope_arena_init(&s->arena, &system_host);
+}
+
+/* Position of the first region that ends behind the address. */
+static size_t first_behind(const struct space *s, uint64_t address)
+{
+	size_t low = 0, high = s->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (s->region[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct space_region *space_at(struct space *s, uint64_t address)
+{
+	size_t i = first_behind(s, address);
+
+	return i < s->count && s->region[i].start <= address ? &s->region[i] : NULL;
+}
+
+static bool insert(struct space *s, size_t at, struct space_region region)
+{
+	if (!slope_arena_grow(&s->arena, (void **)&s->region, &s->capacity, s->count + 1, sizeof *s->region))
+		return false;
+	for (size_t i = s->count++; i > at; i--)
+		s->region[i] = s->region[i - 1];
+	s->region[at] = region;
+	return true;
+}
+
+/* Makes `address` a border between regions. */
+static void split(struct space *s, uint64_t address)
+{
+	size_t i = first_behind(s, address);
+
+	if (i == s->count || s->region[i].start >= address)
+		return;
+	struct space_region upper = s->region[i];
+
+	upper.offset += address - upper.start;
+	upper.start = address;
+	if (insert(s, i + 1, upper))
+		s->region[i].end = address;
+}
+
+void space_remove(struct space *s, uint64_t start, uint64_t bytes)
+{
+	split(s, start);
+	split(s, start + bytes);
+	size_t first = first_behind(s, start), last = first;
+
+	while (last < s->count && s->region[last].start < start + bytes)
+		last++;
+	for (size_t i = last; i < s->count; i++)
+		s->region[first + i - last] = s->region[i];
+	s->count -= last - first;
+}
+
+bool space_add(struct space *s, uint64_t start, uint64_t bytes, int prot, const char *path, uint64_t offset)
+{
+	size_t at;
+
+	space_remove(s, start, bytes);
+	at = first_behind(s, start);
+	/* Neighbours of one kind become one: heaps grow in small steps. */
+	struct space_region *below = at ? &s->region[at - 1] : NULL;
+
+	if (below && !path && below->end == start && !below->path && below->prot == prot && !below->watched) {
+		below->end = start + bytes;
+		return true;
+	}
+	return insert(s, at, (struct space_region){ start, start + bytes, prot, false, false, path, offset });
+}
+
+bool space_has_code(struct space *s, uint64_t start, uint64_t bytes)
+{
+	for (size_t i = first_behind(s, start); i < s->count && s->region[i].start < start + bytes; i++)
+		if (s->region[i].code)
+			return true;
+	return false;
+}
+
+bool space_allows(struct space *s, uint64_t start, uint64_t bytes, int prot)
+{
+	uint64_t at = start;
+
+	for (size_t i = first_behind(s, start); i < s->count && at < start + bytes; i++) {
+		if (s->region[i].start > at || (s->region[i].prot & prot) != prot)
+			return false;
+		at = s->region[i].end;
+	}
+	return at >= start + bytes;
+}
+
+/* The lowest gap of this size in [from, high); 0: there is none. */
+static uint64_t gap_from(const struct space *s, uint64_t from, uint64_t high, uint64_t bytes)
+{
+	for (size_t i = first_behind(s, from); from + bytes <= high; i++) {
+		if (i == s->count || s->region[i].start >= from + bytes)
+			return from;
+		from = s->region[i].end;
+	}
+	return 0;
+}
+
+/* The lowest one: what is unmapped and mapped again comes to the same place, as natively. */
+static uint64_t find_gap(const struct space *s, bool near, uint64_t bytes)
+{
+	return near ? gap_from(s, PLAN_NEAR, PLAN_CACHE, bytes) : gap_from(s, PLAN_FAR, s->far_end, bytes);
+}
+
+void space_watch(struct space_region *region)
+{
+	system_call(__NR_mprotect, (long)region->start, (long)(region->end - region->start), region->prot & ~PROT_WRITE, 0, 0, 0);
+	region->watched = true;
+}
+
+bool space_unwatch(struct space *s, uint64_t address)
+{
+	struct space_region *region = space_at(s, address);
+
+	if (!region || !region->watched)
+		return false;
+	system_call(__NR_mprotect, (long)region->start, (long)(region->end - region->start), region->prot, 0, 0, 0);
+	region->watched = region->code = false;
+	return true;
+}
+
+/* Room for a mapping that may be placed anywhere. */
+static uint64_t place(struct space *s, uint64_t hint, uint64_t bytes, int prot, int flags, int fd)
+{
+	bool near = flags & MAP_32BIT || ((fd >= 0 || prot & PROT_EXEC) && bytes <= NEAR_MAX_BYTES);
+	uint64_t at = 0;
+
+	if (hint >= PLAN_NEAR && hint % SLOPE_PAGE_BYTES == 0 && !(hint >= PLAN_CACHE && hint < PLAN_BREAK_END) &&
+	    hint + bytes <= (hint < PLAN_CACHE ? PLAN_CACHE : s->far_end))
+		at = gap_from(s, hint, hint + bytes, bytes);
+	if (!at && near)
+		at = find_gap(s, true, bytes);
+	if (!at && !(flags & MAP_32BIT))
+		at = find_gap(s, false, bytes);
+	return at;
+}
+
+static bool is_ours(const struct space *s, uint64_t address, uint64_t bytes)
+{
+	return address + bytes > s->window || address + bytes < address ||
+	       (address < PLAN_SELF_END && address + bytes > PLAN_CACHE);
+}
+
+/* The path behind a descriptor, kept for good. */
+static const char *path_of(struct space *s, int fd)
+{
+	char link[64] = "/proc/self/fd/", path[PATH_BYTES];
+	struct system_digits digits;
+	size_t n = slope_length(link);
+
+	system_append(link, n, sizeof link, system_number(&digits, (uint64_t)fd, 10));
+	long length = system_call(__NR_readlink, (long)link, (long)path, sizeof path - 1, 0, 0, 0);
+
+	if (length <= 0)
+		return NULL;
+	char *copy = slope_arena_alloc(&s->arena, (size_t)length + 1);
+
+	if (copy)
+		slope_copy(copy, path, (size_t)length);
+	return copy;
+}
+
+long space_mmap(struct space *s, uint64_t address, uint64_t bytes, int prot, int flags, int fd, uint64_t offset)
+{
+	uint64_t whole = slope_page_round(bytes);
+	bool fixed = flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
+
+	if (flags & MAP_ANONYMOUS)
+		fd = -1;
+	if (!whole || whole > s->window)
+		return whole ? -ENOMEM : -EINVAL;
+	if (fixed && (is_ours(s, address, whole) || address < PLAN_LOWEST))
+		return flags & MAP_FIXED ? -ENOMEM : -EEXIST;
+	if (!fixed)
+		address = place(s, address, whole, prot, flags, fd);
+	if (!address)
+		return -ENOMEM;
+	flags &= ~(MAP_32BIT | MAP_GROWSDOWN);
+	if (!(flags & MAP_FIXED_NOREPLACE))
+		flags |= MAP_FIXED;
+	long got = system_call(__NR_mmap, (long)address, (long)bytes, prot, flags, fd, (long)offset);
+
+	if (!system_failed(got) && !space_add(s, address, whole, prot, fd >= 0 ? path_of(s, fd) : NULL, offset))
+		system_stop("no memory for the map of the program's memory", NULL);
+	return got;
+}
+
+long space_munmap(struct space *s, uint64_t address, uint64_t bytes)
+{
+	if (address % SLOPE_PAGE_BYTES || is_ours(s, address, bytes))
+		return -EINVAL;
+	long result = system_call(__NR_munmap, (long)address, (long)bytes, 0, 0, 0, 0);
+
+	if (!result)
+		space_remove(s, address, slope_page_round(bytes));
+	return result;
+}
+
+long space_mprotect(struct space *s, uint64_t address, uint64_t bytes, int prot)
+{
+	uint64_t whole = slope_page_round(bytes);
+
+	if (is_ours(s, address, whole))
+		return -ENOMEM;
+	long result = system_call(__NR_mprotect, (long)address, (long)bytes, prot, 0, 0, 0);
+
+	if (result)
+		return result;
+	split(s, address);
+	split(s, address + whole);
+	for (size_t i = first_behind(s, address); i < s->count && s->region[i].start < address + whole; i++) {
+		s->region[i].prot = prot & (PROT_READ | PROT_WRITE | PROT_EXEC);
+		s->region[i].watched = s->region[i].code = false;
+	}
+	return 0;
+}
+
+long space_mremap(struct space *s, uint64_t address, uint64_t old_bytes, uint64_t bytes, int flags, uint64_t new_address)
+{
+	struct space_region *old = space_at(s, address);
+	uint64_t whole = slope_page_round(bytes), old_whole = slope_page_round(old_bytes), to = address;
+
+	if (!old || !whole || is_ours(s, address, old_whole))
+		return -EFAULT;
+	struct space_region region = *old;
+
+	if (flags & MREMAP_FIXED) {
+		if (is_ours(s, new_address, whole) || new_address < PLAN_LOWEST)
+			return -ENOMEM;
+		to = new_address;
+	} else if (whole > old_whole && gap_from(s, address + old_whole, address + whole, whole - old_whole) != address + old_whole) {
+		if (!(flags & MREMAP_MAYMOVE))
+			return -ENOMEM;
+		to = place(s, 0, whole, region.prot, 0, region.path ? 0 : -1);
+		if (!to)
+			return -ENOMEM;
+	}
+	if (to != address)
+		flags |= MREMAP_FIXED | MREMAP_MAYMOVE;
+	long got = system_call(__NR_mremap, (long)address, (long)old_bytes, (long)bytes, flags, (long)to, 0);
+
+	if (system_failed(got))
+		return got;
+	if (!(flags & MREMAP_DONTUNMAP))
+		space_remove(s, address, old_whole);
+	if (!space_add(s, to, whole, region.prot, region.path, region.offset + (address - region.start)))
+		system_stop("no memory for the map of the program's memory", NULL);
+	return got;
+}
+
+long space_brk(struct space *s, uint64_t end)
+{
+	uint64_t have = slope_page_round(s->break_end), want = slope_page_round(end);
+
+	if (end < PLAN_BREAK || end > PLAN_BREAK_END)
+		return (long)s->break_end;
+	if (want > have) {
+		if (system_failed(space_mmap(s, have, want - have, PROT_READ | PROT_WRITE,
+					     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)))
+			return (long)s->break_end;
+	} else if (want < have) {
+		space_munmap(s, want, have - want);
+	}
+	s->break_end = end;
+	return (long)end;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The program's address space: which of its memory comes from where. The
+ * program's own mmap calls end here; what it leaves to the kernel is placed by
+ * us, so that it lies in the window (plan.h). All results are the kernel's:
+ * an address, or -4095..-1.
+ */
+#ifndef SLOPE_SOURCES_TRANSLATOR_SPACE_H
+#define SLOPE_SOURCES_TRANSLATOR_SPACE_H
+
+#include "core/arena.h"
+
+/* A run of pages that came from one call and has one protection. */
+struct space_region {
+	uint64_t start, end;
+	int prot;
+	bool code;                   /* something in it has been translated */
+	bool watched;                /* really without PROT_WRITE, which `prot` has: see space_watch */
+	const char *path;            /* of the file it shows, or NULL */
+	uint64_t offset;             /* of `start` in that file */
+};
+
+struct space {
+	struct slope_arena arena;
+	struct space_region *region; /* sorted, disjoint */
+	size_t count, capacity;
+	uint64_t window;             /* W */
+	uint64_t far_end;            /* where the stack's area begins */
+	uint64_t break_end;
+};
+
+void space_init(struct space *s, uint64_t window_bytes);
+
+/* The region around an address, or NULL. O(log regions). */
+struct space_region *space_at(struct space *s, uint64_t address);
+
+/* Notes pages that are there. False when memory runs out. */
+bool space_add(struct space *s, uint64_t start, uint64_t bytes, int prot, const char *path, uint64_t offset);
+/* Notes that they are gone. */
+void space_remove(struct space *s, uint64_t start, uint64_t bytes);
+
+/* Has code in this range been translated? */
+bool space_has_code(struct space *s, uint64_t start, uint64_t bytes);
+
+/* Code is translated from this writable region: the next write to it faults. */
+void space_watch(struct space_region *region);
+/* The address is in a watched region: it is writable again. */
+bool space_unwatch(struct space *s, uint64_t address);
+
+/* Is the whole range the program's, mapped with at least `prot`? */
+bool space_allows(struct space *s, uint64_t start, uint64_t bytes, int prot);
+
+/* The program's system calls. */
+long space_mmap(struct space *s, uint64_t address, uint64_t bytes, int prot, int flags, int fd, uint64_t offset);
+long space_munmap(struct space *s, uint64_t address, uint64_t bytes);
+long space_mprotect(struct space *s, uint64_t address, uint64_t bytes, int prot);
+long space_mremap(struct space *s, uint64_t address, uint64_t old_bytes, uint64_t bytes, int flags, uint64_t new_address);
+long space_brk(struct space *s, uint64_t end);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * System calls of the program. Most go to the kernel as they are; here are
+ * those that change the program's memory, its code or its processes, and
+ * those that would show it the translator.
+ */
+#include "sources/translator/runtime.h"
+#include "sources/translator/observing.h"
+
+#include <asm/prctl.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/mman.h>
+#include <linux/sched.h>
+
+#define NOT_MADE (-512)          /* slope_gate_syscall: a signal came first */
+#define SYSCALL_BYTES 2
+#define OPTIONS_MAX 64u
+#define MAP_SHADOW_STACK_CALL 453        /* newer than some headers */
+
+static void gather(const struct context *ctx, uint64_t *args)
+{
+	static const int order[6] = { REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9 };
+
+	for (unsigned i = 0; i < 6; i++)
+		args[i] = ctx->reg[order[i]];
+}
+
+static long pass_on(const struct context *ctx, const uint64_t *args)
+{
+	return slope_gate_syscall((long)ctx->reg[REG_RAX], args);
+}
+
+/* ---- memory ---- */
+
+static void code_may_change(uint64_t address, uint64_t bytes)
+{
+	if (space_has_code(&runtime.space, address, slope_page_round(bytes)))
+		codecache_empty(&runtime.cache);
+}
+
+static long do_mmap(const uint64_t *a)
+{
+	long got;
+
+	if (a[3] & MAP_FIXED)
+		code_may_change(a[0], a[1]);
+	got = space_mmap(&runtime.space, a[0], a[1], (int)a[2], (int)a[3], (int)a[4], a[5]);
+	if (!system_failed(got))
+		observing_mapped((uint64_t)got, slope_page_round(a[1]));
+	return got;
+}
+
+static long do_munmap(const uint64_t *a)
+{
+	long result;
+
+	code_may_change(a[0], a[1]);
+	result = space_munmap(&runtime.space, a[0], a[1]);
+	if (!result)
+		observing_unmapped(a[0], slope_page_round(a[1]));
+	return result;
+}
+
+static long do_mremap(const uint64_t *a)
+{
+	uint64_t old_bytes = slope_page_round(a[1]), bytes = slope_page_round(a[2]);
+	long got;
+
+	code_may_change(a[0], a[1]);
+	if (a[3] & MREMAP_FIXED)
+		code_may_change(a[4], a[2]);
+	got = space_mremap(&runtime.space, a[0], a[1], a[2], (int)a[3], a[4]);
+	if (system_failed(got))
+		return got;
+	observing_moved(a[0], (uint64_t)got, old_bytes < bytes ? old_bytes : bytes);
+	if ((uint64_t)got != a[0])
+		observing_unmapped(a[0], old_bytes);
+	else if (bytes < old_bytes)
+		observing_unmapped(a[0] + bytes, old_bytes - bytes);
+	return got;
+}
+
+static long do_brk(uint64_t end)
+{
+	uint64_t before = runtime.space.break_end;
+	long now = space_brk(&runtime.space, end);
+
+	if ((uint64_t)now < before)
+		observing_unmapped((uint64_t)now, before - (uint64_t)now);
+	return now;
+}
+
+static long memory_call(long number, const uint64_t *a)
+{
+	switch (number) {
+	case __NR_mmap:
+		return do_mmap(a);
+	case __NR_munmap:
+		return do_munmap(a);
+	case __NR_mprotect:
+		code_may_change(a[0], a[1]);
+		return space_mprotect(&runtime.space, a[0], a[1], (int)a[2]);
+	case __NR_mremap:
+		return do_mremap(a);
+	default:
+		return do_brk(a[0]);
+	}
+}
+
+/* ---- processes ---- */
+
+/* A child is a copy of us, and goes on under the translator. vfork waits as it should, but shares no memory. */
+static long do_clone(struct context *ctx, uint64_t *args)
+{
+	uint64_t flags = args[0], stack = args[1];
+	long result;
+
+	if (flags & CLONE_THREAD)
+		dispatch_refuse("the program starts a thread", 0);
+	args[0] = flags & ~(uint64_t)CLONE_VM;
+	args[1] = 0;
+	result = slope_gate_syscall(__NR_clone, args);
+	if (result == 0 && stack)
+		ctx->reg[REG_RSP] = stack;
+	if (result == 0)
+		observing_forked();
+	return result;
+}
+
+static long do_fork(struct context *ctx, uint64_t flags)
+{
+	uint64_t args[6] = { flags | 17 /* SIGCHLD */ };
+
+	return do_clone(ctx, args);
+}
+
+/* Could the translator run this? Otherwise the kernel does, or says why not. */
+static bool can_follow(const char *path)
+{
+	char line[256];
+	enum loading how;
+
+	if (system_call(__NR_access, (long)path, 1, 0, 0, 0, 0))
+		return false;
+	how = loading_probe(path, line, sizeof line);
+	return how == LOADING_DONE || (how == LOADING_NOT_ELF && line[0] == '#' && line[1] == '!');
+}
+
+/* The new image starts under a new translator, with the options of this one. */
+static long exec_followed(const char *path, char **argv, char **envp)
+{
+	char *with[OPTIONS_MAX + 4], name[RUNTIME_PATH_BYTES];
+	size_t n = 0, argc = 0;
+
+	while (argv[argc])
+		argc++;
+	with[n++] = (char *)runtime.self;
+	for (int i = 0; i < runtime.option_count && n < OPTIONS_MAX; i++)
+		with[n++] = runtime.options[i];
+	system_append(name, system_append(name, 0, sizeof name, "--argv0="), sizeof name, argv[0]);
+	with[n++] = name;
+	with[n++] = "--";
+	with[n++] = (char *)path;
+	size_t bytes = slope_page_round((n + argc) * sizeof(char *));
+	char **all = system_pages(bytes, false);
+
+	if (!all)
+		return -ENOMEM;
+	slope_copy(all, with, n * sizeof *all);
+	slope_copy(all + n, argv + 1, argc * sizeof *all);
+	long result = system_call(__NR_execve, (long)runtime.self, (long)all, (long)envp, 0, 0, 0);
+
+	system_release(all, bytes);
+	return result;
+}
+
+static long do_exec(const char *path, char **argv, char **envp)
+{
+	long result;
+
+	if (!space_allows(&runtime.space, (uint64_t)path, 1, PROT_READ))
+		return -EFAULT;
+	profilefile_before_exec();
+	if (can_follow(path) && argv && argv[0])
+		result = exec_followed(path, argv, envp);
+	else
+		result = system_call(__NR_execve, (long)path, (long)argv, (long)envp, 0, 0, 0);
+	profilefile_after_failed_exec();
+	return result;
+}
+
+/* ---- what would show us ---- */
+
+static bool names_self(uint64_t path)
+{
+	return space_allows(&runtime.space, path, 1, PROT_READ) && system_same((const char *)path, "/proc/self/exe");
+}
+
+static long program_link(uint64_t to, uint64_t room)
+{
+	size_t length = slope_length(runtime.program_path);
+
+	if (length > room)
+		length = room;
+	if (!space_allows(&runtime.space, to, length, PROT_READ | PROT_WRITE))
+		return -EFAULT;
+	slope_copy((void *)to, runtime.program_path, length);
+	return (long)length;
+}
+
+static long do_arch_prctl(const uint64_t *args)
+{
+	if (args[0] == ARCH_SET_GS || args[0] == ARCH_GET_GS)
+		dispatch_refuse("the program uses %gs", 0);
+	if (args[0] != ARCH_SET_FS && args[0] != ARCH_GET_FS)
+		return -EINVAL;          /* shadow stacks and the like: not here */
+	return system_call(__NR_arch_prctl, (long)args[0], (long)args[1], 0, 0, 0, 0);
+}
+
+static long do_call(struct context *ctx, uint64_t *args)
+{
+	long number = (long)ctx->reg[REG_RAX];
+
+	switch (number) {
+	case __NR_mmap:
+	case __NR_munmap:
+	case __NR_mprotect:
+	case __NR_mremap:
+	case __NR_brk:
+		return memory_call(number, args);
+	case __NR_arch_prctl:
+		return do_arch_prctl(args);
+	case __NR_rt_sigaction:
+		return signals_action((int)args[0], (const void *)args[1], (void *)args[2], args[3]);
+	case __NR_sigaltstack:
+		return signals_altstack(ctx, (const void *)args[0], (void *)args[1]);
+	case __NR_clone:
+		return do_clone(ctx, args);
+	case __NR_fork:
+		return do_fork(ctx, 0);
+	case __NR_vfork:
+		return do_fork(ctx, CLONE_VFORK);
+	case __NR_execve:
+		return do_exec((const char *)args[0], (char **)args[1], (char **)args[2]);
+	case __NR_exit:
+	case __NR_exit_group:
+		profilefile_write((int64_t)(args[0] & 0xff), "exit");
+		return system_call(number, (long)args[0], 0, 0, 0, 0, 0);
+	case __NR_readlink:
+		return names_self(args[0]) ? program_link(args[1], args[2]) : pass_on(ctx, args);
+	case __NR_readlinkat:
+		return names_self(args[1]) ? program_link(args[2], args[3]) : pass_on(ctx, args);
+	case __NR_open:
+		if (names_self(args[0]))
+			args[0] = (uint64_t)runtime.program_path;
+		return pass_on(ctx, args);
+	case __NR_openat:
+		if (names_self(args[1]))
+			args[1] = (uint64_t)runtime.program_path;
+		return pass_on(ctx, args);
+	case __NR_shmat:
+		dispatch_refuse("the program attaches System V shared memory", 0);
+	/* Programs know what to do without these. */
+	case __NR_clone3:
+	case __NR_rseq:
+	case __NR_io_uring_setup:
+	case __NR_remap_file_pages:
+	case __NR_modify_ldt:
+	case MAP_SHADOW_STACK_CALL:
+		return -ENOSYS;
+	default:
+		return pass_on(ctx, args);
+	}
+}
+
+uint64_t syscalls_do(struct context *ctx, uint64_t next)
+{
+	uint64_t args[6];
+	long number, result;
+
+	if (ctx->reg[REG_RAX] == __NR_rt_sigreturn)
+		return signals_return(ctx);
+	gather(ctx, args);
+	number = (long)ctx->reg[REG_RAX];
+	if (observer.on)
+		kerneldata_before(number, args);
+	result = do_call(ctx, args);
+	if (result == NOT_MADE)
+		return next - SYSCALL_BYTES;
+	if (observer.on)
+		kerneldata_after(number, args, result);
+	ctx->reg[REG_RAX] = (uint64_t)result;
+	ctx->reg[REG_RCX] = next;
+	ctx->reg[REG_R11] = ctx->flags & ~UINT64_C(0x100);    /* without the trap flag: that is ours */
+	return next;
+}
