@@ -7,37 +7,12 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
-#define LEAST_COST 0.5           /* a cost of nothing has no logarithm */
 #define MODEL_ERROR 0.05         /* no model is truer than this: bounds what many calls of one size may weigh */
-#define UNKNOWN_VARIATION 0.01   /* squared, relative, of single calls, where no size was called twice */
 #define NEIGHBOURS 3u            /* on each side, that the smooth curve looks at */
 #define DISTRUST 0.01            /* what a bin far off counts for the smooth curve */
 #define TAIL 0.25                /* a weight grows with n to this power */
 #define HEAVY 0.25               /* of the cost: a bin with so much of it is no outlier */
 #define ENDS 2u                  /* bins at each end, where the smooth curve only extrapolates */
-
-/* The relative variance of single calls, over all sizes that were called twice or more. */
-static double variation(const struct slope_curve *curve)
-{
-	double sum = 0, calls = 0;
-
-	for (size_t i = 0; i < curve->count; i++) {
-		const struct slope_curve_point *point = &curve->point[i];
-		double mean = fmax(point->cost[SLOPE_COST_MEAN], LEAST_COST);
-
-		if (point->calls < 2)
-			continue;
-		sum += point->variance / (mean * mean) * (point->calls - 1);
-		calls += point->calls - 1;
-	}
-	return calls > 0 ? sum / calls : UNKNOWN_VARIATION;
-}
-
-/* The bin of a size when each octave has `per_octave` of them; half a bin is one for two octaves. */
-static long place(double n, double per_octave)
-{
-	return lround(floor(log2(n + 1) * per_octave + 1e-9));
-}
 
 static size_t count_bins(const struct slope_curve *curve, double per_octave)
 {
@@ -45,7 +20,7 @@ static size_t count_bins(const struct slope_curve *curve, double per_octave)
 	long last = 0;
 
 	for (size_t i = 0; i < curve->count; i++) {
-		long at = place(curve->point[i].n, per_octave);
+		long at = slope_curve_bin(curve->point[i].n, per_octave);
 
 		bins += !bins || at != last;
 		last = at;
@@ -73,14 +48,14 @@ static void put_bin(struct slope_bins *b, const struct gathering *sum, double va
  */
 static void gather(struct slope_bins *b, const struct slope_curve *curve, enum slope_statistic of, double per_octave)
 {
-	double single = of == SLOPE_COST_MEAN ? variation(curve) : 0;
+	double single = of == SLOPE_COST_MEAN ? slope_curve_variation(curve) : 0;
 	struct gathering sum = { 0 };
 	long last = 0;
 
 	for (size_t i = 0; i < curve->count; i++) {
 		const struct slope_curve_point *point = &curve->point[i];
 		double weight = of == SLOPE_COST_MEAN ? point->calls : 1;
-		long at = per_octave ? place(point->n, per_octave) : (long)i;
+		long at = per_octave ? slope_curve_bin(point->n, per_octave) : (long)i;
 
 		if (i && at != last) {
 			put_bin(b, &sum, single);
@@ -216,11 +191,11 @@ static bool distrust(const struct slope_bins *b, const double *apart, double *tr
 static void smooth(struct slope_bins *b, struct slope_growth *g)
 {
 	double log_cost[SLOPE_BINS_MAX], apart[SLOPE_BINS_MAX], trust[SLOPE_BINS_MAX];
-	double least = LEAST_COST;
+	double least = SLOPE_LEAST_COST;
 
 	for (size_t i = 0; i < b->count; i++) {
 		b->log_n[i] = log(fmax(b->n[i], 0.5));
-		log_cost[i] = log(fmax(b->cost[i], LEAST_COST));
+		log_cost[i] = log(fmax(b->cost[i], SLOPE_LEAST_COST));
 		least = fmax(least, b->cost[i] * 1e-9);
 		trust[i] = 1;
 	}

@@ -162,6 +162,27 @@ bool slope_curve_ramps(const struct slope_curve *curve)
 	return least >= RAMP_CALLS && most <= RAMP_EVEN * least && upper >= cost / 2;
 }
 
+double slope_curve_variation(const struct slope_curve *curve)
+{
+	double sum = 0, calls = 0;
+
+	for (size_t i = 0; i < curve->count; i++) {
+		const struct slope_curve_point *point = &curve->point[i];
+		double mean = fmax(point->cost[SLOPE_COST_MEAN], SLOPE_LEAST_COST);
+
+		if (point->calls < 2)
+			continue;
+		sum += point->variance / (mean * mean) * (point->calls - 1);
+		calls += point->calls - 1;
+	}
+	return calls > 0 ? sum / calls : SLOPE_VARIATION_UNKNOWN;
+}
+
+long slope_curve_bin(double n, double per_octave)
+{
+	return lround(floor(log2(n + 1) * per_octave + 1e-9));
+}
+
 void slope_curve_fini(struct slope_curve *curve)
 {
 	free(curve->point);

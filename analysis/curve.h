@@ -47,6 +47,15 @@ bool slope_curve_load(struct slope_curve *curve, const struct slope_profile *p, 
 		      uint32_t metric, uint32_t unit);
 void slope_curve_fini(struct slope_curve *curve);
 
+#define SLOPE_LEAST_COST 0.5             /* what a cost of nothing counts as: that has no logarithm */
+#define SLOPE_VARIATION_UNKNOWN 0.01     /* where no size was called twice */
+
+/* The relative variance of single calls, squared, over all sizes that were called twice or more. */
+double slope_curve_variation(const struct slope_curve *curve);
+
+/* The bin of a size when each octave has `per_octave` of them; half a bin is one for two octaves. */
+long slope_curve_bin(double n, double per_octave);
+
 /*
  * Are the calls spread evenly over all sizes up to the largest, as when a loop
  * calls the function once for each element of a structure that grows? Then all

@@ -6,9 +6,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-#define LEAST_COST 0.5           /* a cost of nothing has no logarithm */
 #define LEAST_SCATTER 0.005      /* of a log ratio: counts are exact, programs are not */
-#define UNKNOWN_VARIATION 0.01   /* squared, relative, of single calls, where no size was called twice */
 #define OCTAVE_BINS 16u          /* per octave, to begin with */
 #define OCTAVE_LEAST 4u          /* where the two runs have different sizes */
 #define COMMON_ENOUGH 0.75       /* of the bins of the poorer curve */
@@ -32,34 +30,13 @@ struct line {                    /* what is compared: one entry for each common 
 
 /* ---- bins ---- */
 
-static long place(double n, unsigned per_octave)
-{
-	return lround(floor(log2(n + 1) * per_octave + 1e-9));
-}
-
-static double variation(const struct slope_curve *curve)
-{
-	double sum = 0, calls = 0;
-
-	for (size_t i = 0; i < curve->count; i++) {
-		const struct slope_curve_point *point = &curve->point[i];
-		double mean = fmax(point->cost[SLOPE_COST_MEAN], LEAST_COST);
-
-		if (point->calls < 2)
-			continue;
-		sum += point->variance / (mean * mean) * (point->calls - 1);
-		calls += point->calls - 1;
-	}
-	return calls > 0 ? sum / calls : UNKNOWN_VARIATION;
-}
-
 /* Gathers the bin that begins at *i and moves *i behind it. */
 static struct bin take_bin(const struct slope_curve *curve, size_t *i, unsigned per_octave, enum slope_statistic of)
 {
-	long here = place(curve->point[*i].n, per_octave);
+	long here = slope_curve_bin(curve->point[*i].n, per_octave);
 	struct bin b = { 0 };
 
-	for (; *i < curve->count && place(curve->point[*i].n, per_octave) == here; ++*i) {
+	for (; *i < curve->count && slope_curve_bin(curve->point[*i].n, per_octave) == here; ++*i) {
 		const struct slope_curve_point *point = &curve->point[*i];
 		double weight = of == SLOPE_COST_MEAN ? point->calls : 1;
 
@@ -69,7 +46,7 @@ static struct bin take_bin(const struct slope_curve *curve, size_t *i, unsigned 
 		b.calls += point->calls;
 	}
 	b.log_n /= b.weight;
-	b.cost = fmax(b.cost / b.weight, LEAST_COST);
+	b.cost = fmax(b.cost / b.weight, SLOPE_LEAST_COST);
 	return b;
 }
 
@@ -80,7 +57,7 @@ static size_t common_bins(const struct slope_curve *old, const struct slope_curv
 	size_t i = 0, k = 0, count = 0;
 
 	while (i < old->count && k < now->count) {
-		long a = place(old->point[i].n, per_octave), b = place(now->point[k].n, per_octave);
+		long a = slope_curve_bin(old->point[i].n, per_octave), b = slope_curve_bin(now->point[k].n, per_octave);
 
 		if (a != b) {
 			if (a < b)
@@ -107,7 +84,7 @@ static size_t own_bins(const struct slope_curve *curve, unsigned per_octave, dou
 	long last = -1;
 
 	for (size_t i = 0; i < curve->count; i++) {
-		long here = place(curve->point[i].n, per_octave);
+		long here = slope_curve_bin(curve->point[i].n, per_octave);
 
 		if (curve->point[i].n < least || curve->point[i].n > most)
 			continue;
@@ -146,7 +123,8 @@ static void make_line(struct line *l, const struct slope_curve *old, const struc
 {
 	struct bin b[SLOPE_RATIO_BINS][2];
 	unsigned per_octave = OCTAVE_BINS;
-	double before = of == SLOPE_COST_MEAN ? variation(old) : 0, after = of == SLOPE_COST_MEAN ? variation(now) : 0;
+	double before = of == SLOPE_COST_MEAN ? slope_curve_variation(old) : 0;
+	double after = of == SLOPE_COST_MEAN ? slope_curve_variation(now) : 0;
 
 	while (per_octave > OCTAVE_LEAST && too_sparse(old, now, per_octave))
 		per_octave /= 2;
@@ -208,9 +186,9 @@ static double own_scatter(const struct slope_curve *curve, enum slope_statistic 
 	double x = 0, y = 0, xx = 0, xy = 0, yy = 0, count = (double)curve->count;
 
 	if (curve->count < 2)
-		return sqrt(UNKNOWN_VARIATION);
+		return sqrt(SLOPE_VARIATION_UNKNOWN);
 	for (size_t i = 0; i < curve->count; i++) {
-		double at = log(fmax(curve->point[i].n, 0.5)), cost = log(fmax(curve->point[i].cost[of], LEAST_COST));
+		double at = log(fmax(curve->point[i].n, 0.5)), cost = log(fmax(curve->point[i].cost[of], SLOPE_LEAST_COST));
 
 		x += at;
 		y += cost;
@@ -224,7 +202,7 @@ static double own_scatter(const struct slope_curve *curve, enum slope_statistic 
 	double slope = xx > 0 ? fmin(fmax(xy / xx, 0), SLOPE_MOST) : 0;
 	double scatter = sqrt(fmax(yy - 2 * slope * xy + slope * slope * xx, 0) / fmax(count - 2, 1));
 
-	return curve->count < SCATTER_LEAST ? fmax(scatter, sqrt(UNKNOWN_VARIATION)) : scatter;
+	return curve->count < SCATTER_LEAST ? fmax(scatter, sqrt(SLOPE_VARIATION_UNKNOWN)) : scatter;
 }
 
 /* One or two bins: nothing is left over to learn the scatter from; what each curve scatters as a whole is used. */
