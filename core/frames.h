@@ -23,9 +23,9 @@ SLOPE_INLINE void slope_frames_stamp(struct slope_thread *t, uint32_t flags)
 {
 	if (SLOPE_UNLIKELY(flags & SLOPE_FRAME_FOLDED && t->depth))
 		return;
-	if (SLOPE_UNLIKELY(t->clock + SLOPE_STAMP_STEP >= t->stamp_limit && t->clock >= 4 * t->depth + 16))
-		slope_thread_renumber(t);
-	t->clock = t->depth ? t->clock + SLOPE_STAMP_STEP : SLOPE_STAMP_FIRST;
+	if (SLOPE_UNLIKELY(t->clock + SLOPE_STAMP_STEP >= t->stamp_limit))
+		slope_thread_make_room(t);
+	t->clock = t->depth ? slope_stamp_next(t->clock, t->marks) : slope_stamp_number(0, t->marks);
 	t->top_stamp = t->clock;
 }
 

@@ -30,6 +30,9 @@ bool slope_session_init(struct slope_session *s, const struct slope_config *conf
 	*s = (struct slope_session){ .config = *config, .host = host };
 	if (!s->config.max_points)
 		s->config.max_points = SLOPE_POINTS_MAX_DEFAULT;
+	/* Marks leave fewer numbers. */
+	if (s->config.marked && s->config.stamp_limit && s->config.stamp_limit < SLOPE_STAMP_LIMIT / 16)
+		s->config.stamp_limit = slope_stamp_number(s->config.stamp_limit / 2, SLOPE_STAMP_MARKS);
 	if (!s->config.stamp_limit || s->config.stamp_limit > SLOPE_STAMP_LIMIT)
 		s->config.stamp_limit = SLOPE_STAMP_LIMIT;
 	SLOPE_ASSERT(s->config.units >= 1 && s->config.units <= SLOPE_UNITS_MAX && s->config.cell_log2 <= 6);
@@ -149,7 +152,7 @@ void slope_session_kernel_write(struct slope_session *s, uint64_t address, uint6
 		uint32_t *word = slope_shadow_cell(&s->thread[1]->shadow, cell);
 
 		if (word)
-			*word = slope_stamp_invalidate(*word);
+			*word = slope_stamp_invalidate(*word, s->thread[1]->marks);
 		else
 			s->lost[SLOPE_LOST_CELLS]++;
 	}

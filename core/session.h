@@ -38,7 +38,8 @@ struct slope_config {
 	uint32_t units;              /* cost units, 1..SLOPE_UNITS_MAX */
 	uint32_t metrics;            /* bit set of 1 << SLOPE_METRIC_* */
 	uint32_t max_points;         /* per table, before it folds; 0 for the default */
-	uint32_t stamp_limit;        /* renumber when the clock gets here; 0 for the default */
+	uint32_t stamp_limit;        /* renumber when the clock gets here, in numbers without marks; 0 for the default */
+	bool marked;                 /* stamps are marked: core/stamp.h */
 	bool toggled;                /* collect only inside functions with SLOPE_FN_TOGGLE */
 };
 

@@ -164,8 +164,8 @@ uint32_t slope_sharing_join(struct slope_session *s, struct slope_thread *t, uin
 	if (writer != SLOPE_WRITER_NONE && writer != SLOPE_WRITER_KERNEL && writer != t->id) {
 		uint32_t *theirs = slope_shadow_peek(&s->thread[writer]->shadow, cell);
 
-		if (theirs && !slope_stamp_pending(*theirs))
-			*theirs &= ~SLOPE_STAMP_OWN;
+		if (theirs)
+			*theirs = slope_stamp_not_own(*theirs, t->marks);
 	}
 	if (t->id != FIRST_THREAD) {
 		uint32_t next = joined(&s->sharing, *word, t->id);
@@ -187,7 +187,7 @@ static void make_pending(struct slope_session *s, uint32_t id, const struct slop
 	uint32_t *word = slope_shadow_peek(&t->shadow, cell);
 
 	if (word && *word)
-		*word = slope_stamp_invalidate(*word);
+		*word = slope_stamp_invalidate(*word, t->marks);
 }
 
 void slope_sharing_write(struct slope_session *s, struct slope_thread *t, uint64_t cell)

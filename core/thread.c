@@ -89,6 +89,7 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 	t->session = s;
 	t->metrics = s->config.metrics;
 	t->stamp_limit = s->config.stamp_limit;
+	t->marks = s->config.marked ? SLOPE_STAMP_MARKS : 0;
 	t->id = (uint32_t)s->thread_count;
 	t->parent = parent;
 	t->os_id = os_id;

@@ -80,7 +80,7 @@ struct slope_frame {
 
 struct slope_thread {
 	struct slope_session *session;
-	uint32_t metrics, stamp_limit;   /* the session's, within reach */
+	uint32_t metrics, stamp_limit, marks;   /* the session's, within reach */
 	uint32_t id;                 /* 1 is the first thread; never reused */
 	uint32_t parent;             /* id of the creator, 0 if none */
 	uint64_t os_id;              /* what the system calls it */
@@ -183,5 +183,8 @@ void slope_edge_totals(const struct slope_edge *edge, const struct slope_config 
  * slope_session.each_window_word. O(cells touched * log depth).
  */
 void slope_thread_renumber(struct slope_thread *t);
+
+/* The clock is at its limit: renumbers, unless the stack is so deep that it would not help for long. */
+void slope_thread_make_room(struct slope_thread *t);
 
 #endif

@@ -60,7 +60,7 @@ void fibers_show_top(void)
 	struct context *ctx = runtime.context;
 
 	ctx->minus_top = core->shadow.window ? (uint32_t)-core->top_stamp : 0x80000000u;
-	ctx->own = core->top_stamp | SLOPE_STAMP_OWN;
+	ctx->own = core->top_stamp;
 	ctx->top_fn = observer.fiber->landing ? SLOPE_FN_NONE : core->top->fn;
 	ctx->slow_writes = !core->shadow.window || observer.session.shared;
 }

@@ -392,8 +392,8 @@ void trace_print(FILE *out, const struct trace *trace)
 	static const char *const metrics[] = { "", "trms", "rms", "both" };
 	const struct slope_config *c = &trace->config;
 
-	fprintf(out, "options cell=%u units=%s metrics=%s max-points=%u stamp-limit=%u window=%" PRIu64 "\n", 1u << c->cell_log2,
-		c->units > 1 ? "ir,bb" : "ir", metrics[c->metrics], c->max_points, c->stamp_limit, trace->window_bytes);
+	fprintf(out, "options cell=%u units=%s metrics=%s max-points=%u stamp-limit=%u marked=%u window=%" PRIu64 "\n", 1u << c->cell_log2,
+		c->units > 1 ? "ir,bb" : "ir", metrics[c->metrics], c->max_points, c->stamp_limit, c->marked, trace->window_bytes);
 	for (uint32_t fn = 1; fn <= trace->functions; fn++)
 		fprintf(out, "function f%u%s\n", fn, trace->folded[fn] ? " folded" : "");
 	for (size_t i = 0; i < trace->count; i++)
