@@ -26,7 +26,7 @@ struct address {
 /* What comes most often: whole 4-byte cells in a window. */
 static void read_cells(uint64_t address, uint64_t bytes)
 {
-	struct slope_thread *core = observer.fiber->core;
+	struct slope_thread *core = context_here()->fiber->core;
 	uint64_t cell = address >> 2;
 
 	if (SLOPE_UNLIKELY(address < PLAN_LOWEST))
@@ -42,7 +42,7 @@ static void read_cells(uint64_t address, uint64_t bytes)
 static void write_cells(uint64_t address, uint64_t bytes)
 {
 	if (address >= PLAN_LOWEST)
-		slope_thread_write(observer.fiber->core, address, bytes);
+		slope_thread_write(context_here()->fiber->core, address, bytes);
 }
 
 /* ---- calls of C ---- */

@@ -35,12 +35,14 @@
 #define CTX_MINUS_TOP (CTX_AT + 216)    /* 32 bits: minus the topmost activation's stamp */
 #define CTX_OWN (CTX_AT + 224)    /* 32 bits: that stamp with SLOPE_STAMP_OWN */
 #define CTX_SLOW_WRITES (CTX_AT + 232)    /* 1: writes go through C; 0: the stamp may be stored at once */
-
 #define CTX_TOP_FN (CTX_AT + 240)    /* the topmost activation's function; none that exists just after a switch of stacks */
+#define CTX_WAITING (CTX_AT + 248)    /* number of the signal that is noted; 0: none */
 
 #ifndef __ASSEMBLER__
-#include <stdint.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <linux/signal.h>
 
 struct context {
 	uint64_t reg[16];
@@ -52,6 +54,12 @@ struct context {
 	uint64_t inside;
 	uint64_t minus_top, own, slow_writes;
 	uint64_t top_fn;
+	uint64_t waiting;
+	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */
+	uint64_t signal_mask;            /* the program's, while a signal is waiting */
+	uint8_t signal_info[128];        /* of the one that is waiting */
+	stack_t altstack;                /* the program's */
+	bool own_altstack;               /* our own is set */
 };
 
 _Static_assert(CTX_AT + offsetof(struct context, flags) == CTX_FLAGS, "as gate.S has it");
@@ -60,8 +68,20 @@ _Static_assert(CTX_AT + offsetof(struct context, guest_target) == CTX_GUEST_TARG
 _Static_assert(CTX_AT + offsetof(struct context, spare) == CTX_SPARE, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, cost) == CTX_COST, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, inside) == CTX_INSIDE, "as gate.S has it");
-
 _Static_assert(CTX_AT + offsetof(struct context, top_fn) == CTX_TOP_FN, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, waiting) == CTX_WAITING, "as gate.S has it");
+
+/* The context of the thread that runs. */
+static inline struct context *context_here(void)
+{
+	return *(struct context *__seg_gs *)CTX_SELF;
+}
+
+/* The shadow window that it lies in: what %gs holds. */
+static inline void *context_window(struct context *ctx)
+{
+	return (char *)ctx - CTX_AT;
+}
 
 /* Starts the program in this window: loads its registers from the context and goes to `target`. Never returns. */
 void slope_gate_start(void *window) __attribute__((noreturn));
@@ -81,7 +101,6 @@ long slope_gate_syscall(long number, const uint64_t *args);
 extern const char slope_gate_syscall_begin[], slope_gate_syscall_instruction[], slope_gate_syscall_aborted[];
 
 extern const char slope_gate_first[], slope_gate_last[];   /* around all of gate.S */
-extern int slope_signal_waiting;         /* number of the signal that is noted; 0: none */
 
 /* The kernel's signal return, for our own handler. */
 void slope_gate_sigreturn(void);

@@ -82,7 +82,7 @@ slope_gate_report:
 	call *%rax
 	add $8, %rsp
 	/* A signal came meanwhile: step from here on. */
-	cmpl $0, slope_signal_waiting
+	cmpl $0, %gs:CTX_WAITING
 	jne 1f
 	testl $0x400, 40(%rsp)
 	jne 2f
@@ -121,7 +121,7 @@ slope_gate_syscall:
 	mov 32(%rbx), %r8
 	mov 40(%rbx), %r9
 slope_gate_syscall_begin:
-	cmpl $0, slope_signal_waiting
+	cmpl $0, %gs:CTX_WAITING
 	jne slope_gate_syscall_aborted
 slope_gate_syscall_instruction:
 	syscall

@@ -34,7 +34,7 @@ struct patterns {
 
 /* One stack with all that happens on it. */
 struct fiber {
-	struct fiber *next;
+	struct fiber *next;          /* of the same thread; its first one is the last */
 	struct slope_thread *core;
 	uint64_t cost[SLOPE_UNITS_MAX];
 	uint64_t base;               /* highest address that is surely on this stack */
@@ -59,7 +59,6 @@ struct observer {
 	bool inlined;                /* translated code holds checks */
 	uint32_t units;
 	int unit_ir, unit_bb;        /* which cost is which; -1: not counted */
-	struct fiber *fiber, *fibers;    /* the running one; all, the first one made last */
 	uint32_t exec_count;
 };
 

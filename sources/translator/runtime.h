@@ -35,8 +35,6 @@ struct runtime {
 	struct space space;
 	struct codecache cache;
 	struct decoder decoder;
-	void *window;                /* shadow of the only thread there is */
-	struct context *context;     /* its context, in there */
 	const char *self;            /* our own file */
 	const char *program;         /* the program's file, as it was named */
 	const char *program_on_stack;    /* the same where the program finds it */
@@ -103,7 +101,7 @@ void signals_start(void);
 void signals_watch_faults(void);
 
 long signals_action(int number, const void *action, void *old, size_t set_bytes);
-long signals_altstack(const struct context *ctx, const void *new, void *old);
+long signals_altstack(struct context *ctx, const void *new, void *old);
 /* rt_sigreturn: the registers come from the frame on the stack. Returns where the program goes on. */
 uint64_t signals_return(struct context *ctx);
 

@@ -45,12 +45,7 @@ struct frame {
 static struct {
 	struct action action[SIGNALS];   /* the program's; where ours stands for it */
 	bool watching;                   /* some code is on pages that the program may write */
-	uint64_t mask;                   /* the program's, while one is waiting */
-	uint8_t info[128];
-	stack_t altstack;                /* the program's */
 } signals;
-
-int slope_signal_waiting;
 
 static uint64_t bit(int number)
 {
@@ -67,7 +62,9 @@ static bool is_fault(int number, const siginfo_t *info)
 
 static bool on_altstack(uint64_t sp)
 {
-	return sp - (uint64_t)signals.altstack.ss_sp < signals.altstack.ss_size;
+	const stack_t *alt = &context_here()->altstack;
+
+	return sp - (uint64_t)alt->ss_sp < alt->ss_size;
 }
 
 static size_t fpstate_bytes(const struct ucontext *uc)
@@ -82,9 +79,10 @@ static struct frame *frame_at(const struct ucontext *uc, const struct action *a,
 {
 	uint64_t sp = uc->uc_mcontext.rsp - RED_ZONE;
 	size_t bytes = fpstate_bytes(uc);
+	const stack_t *alt = &context_here()->altstack;
 
-	if (a->flags & SA_ONSTACK && signals.altstack.ss_size && !on_altstack(uc->uc_mcontext.rsp))
-		sp = (uint64_t)signals.altstack.ss_sp + signals.altstack.ss_size;
+	if (a->flags & SA_ONSTACK && alt->ss_size && !on_altstack(uc->uc_mcontext.rsp))
+		sp = (uint64_t)alt->ss_sp + alt->ss_size;
 	*fpstate = (sp - bytes) & ~63ul;
 	sp = ((*fpstate - sizeof(struct frame) + 8) & ~15ul) - 8;
 	return space_allows(&runtime.space, sp, *fpstate + bytes - sp, PROT_READ | PROT_WRITE) ? (struct frame *)sp : NULL;
@@ -117,7 +115,7 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	f->uc = *uc;
 	f->uc.uc_mcontext.rip = pc;
 	f->uc.uc_mcontext.fpstate = (void *)fpstate;
-	f->uc.uc_stack = signals.altstack;
+	f->uc.uc_stack = context_here()->altstack;
 	f->uc.uc_sigmask = (sigset_t)mask;
 	slope_copy(f->info, info, sizeof f->info);
 	uc->uc_mcontext.rdi = (uint64_t)number;
@@ -152,8 +150,8 @@ static void step_on(struct ucontext *uc)
 	uint64_t rip = uc->uc_mcontext.rip;
 
 	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
-	if (runtime.context->inside)
-		runtime.context->flags |= TRAP_FLAG;
+	if (context_here()->inside)
+		context_here()->flags |= TRAP_FLAG;
 	else if ((rip >= PLAN_CACHE && rip < PLAN_CACHE_END) ||
 		 (rip >= (uint64_t)slope_gate_first && rip < (uint64_t)slope_gate_last))
 		uc->uc_mcontext.eflags |= TRAP_FLAG;
@@ -177,8 +175,9 @@ static void end_by(int number)
 
 static void on_step(struct ucontext *uc)
 {
+	struct context *ctx = context_here();
 	const struct block *block = block_around(uc->uc_mcontext.rip);
-	int number = slope_signal_waiting;
+	int number = (int)ctx->waiting;
 
 	if (!number) {
 		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;     /* the program kept flags from an earlier step */
@@ -188,9 +187,9 @@ static void on_step(struct ucontext *uc)
 		step_on(uc);
 		return;
 	}
-	slope_signal_waiting = 0;
+	ctx->waiting = 0;
 	if (signals.action[number].handler)
-		begin_handler(uc, number, signals.info, block->pc, signals.mask);
+		begin_handler(uc, number, ctx->signal_info, block->pc, ctx->signal_mask);
 	else
 		end_by(number);
 }
@@ -198,7 +197,7 @@ static void on_step(struct ucontext *uc)
 /* In code that was added the program's registers may be in the context: those that checks use. */
 static void bring_registers_back(struct ucontext *uc)
 {
-	const uint64_t *reg = runtime.context->reg;
+	const uint64_t *reg = context_here()->reg;
 
 	uc->uc_mcontext.rax = reg[REG_RAX];
 	uc->uc_mcontext.rcx = reg[REG_RCX];
@@ -268,9 +267,11 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 			begin_handler(uc, number, info, pc, mask);
 		return;
 	}
-	slope_signal_waiting = number;
-	signals.mask = mask;
-	slope_copy(signals.info, info, sizeof signals.info);
+	struct context *ctx = context_here();
+
+	ctx->waiting = (uint64_t)number;
+	ctx->signal_mask = mask;
+	slope_copy(ctx->signal_info, info, sizeof ctx->signal_info);
 	uc->uc_sigmask = ~(sigset_t)(bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP));
 	step_on(uc);
 }
@@ -279,14 +280,14 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 
 static bool own_stack(void)
 {
-	static bool there;
+	struct context *ctx = context_here();
 
-	if (!there) {
+	if (!ctx->own_altstack) {
 		stack_t own = { .ss_sp = system_pages(OWN_STACK_BYTES, false), .ss_size = OWN_STACK_BYTES };
 
-		there = own.ss_sp && !system_call(__NR_sigaltstack, (long)&own, 0, 0, 0, 0, 0);
+		ctx->own_altstack = own.ss_sp && !system_call(__NR_sigaltstack, (long)&own, 0, 0, 0, 0, 0);
 	}
-	return there;
+	return ctx->own_altstack;
 }
 
 static struct action ours(uint64_t flags)
@@ -372,7 +373,7 @@ long signals_action(int number, const void *action, void *old, size_t set_bytes)
 	return result;
 }
 
-long signals_altstack(const struct context *ctx, const void *new, void *old)
+long signals_altstack(struct context *ctx, const void *new, void *old)
 {
 	bool inside = on_altstack(ctx->reg[REG_RSP]);
 
@@ -380,7 +381,7 @@ long signals_altstack(const struct context *ctx, const void *new, void *old)
 	    (old && !space_allows(&runtime.space, (uint64_t)old, sizeof(stack_t), PROT_WRITE)))
 		return -EFAULT;
 	if (old) {
-		stack_t was = signals.altstack;
+		stack_t was = ctx->altstack;
 
 		was.ss_flags = !was.ss_size ? SS_DISABLE : inside ? SS_ONSTACK : 0;
 		slope_copy(old, &was, sizeof was);
@@ -395,7 +396,7 @@ long signals_altstack(const struct context *ctx, const void *new, void *old)
 		wanted = (stack_t){ 0 };
 	else if (wanted.ss_size < MINSIGSTKSZ)
 		return -ENOMEM;
-	signals.altstack = wanted;
+	ctx->altstack = wanted;
 	return 0;
 }
 
@@ -426,13 +427,13 @@ uint64_t signals_return(struct context *ctx)
 	uint64_t mask = (uint64_t)uc->uc_sigmask, pc = from->ip;
 
 	slope_copy(ctx->reg, reg, sizeof reg);
-	ctx->flags = from->flags | (slope_signal_waiting ? TRAP_FLAG : 0);
-	signals.altstack = uc->uc_stack.ss_flags & SS_DISABLE ? (stack_t){ 0 } : uc->uc_stack;
+	ctx->flags = from->flags | (ctx->waiting ? TRAP_FLAG : 0);
+	ctx->altstack = uc->uc_stack.ss_flags & SS_DISABLE ? (stack_t){ 0 } : uc->uc_stack;
 	restore_vectors(uc);
 	if (observer.on)
 		activations_handler_ends();
-	if (slope_signal_waiting)
-		signals.mask = mask;     /* all others wait until this one is delivered */
+	if (ctx->waiting)
+		ctx->signal_mask = mask;     /* all others wait until this one is delivered */
 	else
 		system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, SET_BYTES, 0, 0);
 	return pc;
