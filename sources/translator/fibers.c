@@ -9,6 +9,7 @@
  */
 #include "sources/translator/observing.h"
 
+#define ABOVE_ALL 0x7fffffffu    /* no stamp is greater */
 #define PARKED_REACH 512u        /* bytes that a switch may pop before it continues */
 #define BASE_REACH 256u          /* how much above its first frame a stack's top may lie */
 
@@ -60,10 +61,14 @@ void fibers_show_top(void)
 	struct context *ctx = context_here();
 	const struct slope_thread *core = ctx->fiber->core;
 
-	ctx->minus_top = core->shadow.window ? (uint32_t)-core->top_stamp : 0x80000000u;
-	ctx->own = core->top_stamp;
+	uint64_t top = core->shadow.window ? core->top_stamp : ABOVE_ALL, seen = slope_stamp_seen(core->top_stamp, core->marks);
+
+	ctx->top = top << 32 | top;
+	ctx->seen = seen << 32 | seen;
+	ctx->core = ctx->fiber->core;
+	ctx->top_sp = core->top->sp;
+	ctx->span = core->shadow.window ? runtime.space.window - PLAN_LOWEST : 0;
 	ctx->top_fn = ctx->fiber->landing ? SLOPE_FN_NONE : core->top->fn;
-	ctx->slow_writes = !core->shadow.window || observer.session.shared;
 }
 
 static void switch_to(struct fiber *f, uint64_t old_sp)

@@ -278,7 +278,7 @@ void observing_start(uint64_t pc, uint64_t sp)
 {
 	struct slope_config config = {
 		.cell_log2 = cell_log2(), .max_points = (uint32_t)observer.max_points, .stamp_limit = (uint32_t)observer.stamp_limit,
-		.toggled = observer.toggle.count != 0,
+		.toggled = observer.toggle.count != 0, .marked = !observer.by_call,
 	};
 	struct context *ctx = context_here();
 

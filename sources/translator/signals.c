@@ -30,7 +30,9 @@
 #define OWN_STACK_BYTES (256u << 10)
 #define FPSTATE_BYTES 512u
 #define DEFAULT ((uint64_t)0)
+#define FAULTS (bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP))
 #define NOWHERE UINT64_MAX
+#define SKIPPED (UINT64_MAX - 1)
 
 struct action {
 	uint64_t handler, flags, restorer, mask;
@@ -173,6 +175,25 @@ static void end_by(int number)
 	die_by(number);
 }
 
+/* The program's register with this number. */
+static uint64_t *register_of(struct ucontext *uc, int number)
+{
+	struct sigcontext_64 *r = (struct sigcontext_64 *)(void *)&uc->uc_mcontext;
+	__u64 *const list[16] = {
+		&r->ax, &r->cx, &r->dx, &r->bx, &r->sp, &r->bp, &r->si, &r->di,
+		&r->r8, &r->r9, &r->r10, &r->r11, &r->r12, &r->r13, &r->r14, &r->r15,
+	};
+
+	return (uint64_t *)list[number];
+}
+
+/* The register that the block has borrowed gets the program's value. */
+static void give_back(struct ucontext *uc, const struct block *block)
+{
+	if (block->facts.stamp >= 0)
+		*register_of(uc, block->facts.stamp) = context_here()->stamp_home;
+}
+
 static void on_step(struct ucontext *uc)
 {
 	struct context *ctx = context_here();
@@ -183,10 +204,12 @@ static void on_step(struct ucontext *uc)
 		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;     /* the program kept flags from an earlier step */
 		return;
 	}
-	if (!block || block->code != uc->uc_mcontext.rip) {
+	if (!block || (block->code != uc->uc_mcontext.rip && block->code + block->facts.inner != uc->uc_mcontext.rip)) {
 		step_on(uc);
 		return;
 	}
+	if (block->code != uc->uc_mcontext.rip)
+		give_back(uc, block);
 	ctx->waiting = 0;
 	if (signals.action[number].handler)
 		begin_handler(uc, number, ctx->signal_info, block->pc, ctx->signal_mask);
@@ -194,21 +217,10 @@ static void on_step(struct ucontext *uc)
 		end_by(number);
 }
 
-/* In code that was added the program's registers may be in the context: those that checks use. */
-static void bring_registers_back(struct ucontext *uc)
-{
-	const uint64_t *reg = context_here()->reg;
-
-	uc->uc_mcontext.rax = reg[REG_RAX];
-	uc->uc_mcontext.rcx = reg[REG_RCX];
-	uc->uc_mcontext.rdx = reg[REG_RDX];
-	uc->uc_mcontext.rsi = reg[REG_RSI];
-	uc->uc_mcontext.rdi = reg[REG_RDI];
-}
-
 /*
- * The program's address of the instruction that faulted; NOWHERE when it was
- * not one of the program's. A check faults where its instruction would.
+ * The program's address of the instruction that faulted, and its registers;
+ * NOWHERE when it was not one of the program's. SKIPPED: it was a check, which
+ * has been left out: its instruction will fault itself.
  */
 static uint64_t fault_pc(struct ucontext *uc)
 {
@@ -218,11 +230,19 @@ static uint64_t fault_pc(struct ucontext *uc)
 
 	if (!block)
 		return rip < PLAN_CACHE || (rip >= PLAN_SELF_END && rip < runtime.space.window) ? rip : NOWHERE;
-	while (i + 1 < block->marks && block->mark[i + 1].cache <= rip - block->code)
+	uint64_t at = rip - block->code;
+
+	while (i + 1 < block->marks && block->mark[i + 1].cache <= at)
 		i++;
-	if (observer.on && rip - block->code < block->mark[i].own)
-		bring_registers_back(uc);
-	return block->pc + block->mark[i].program;
+	if (at >= block->mark[i].cache && at < block->mark[i].own) {
+		if (block->mark[i].borrowed)
+			*register_of(uc, block->facts.spare) = context_here()->spare_home;
+		uc->uc_mcontext.rip = block->code + block->mark[i].own;
+		return SKIPPED;
+	}
+	if (at >= block->facts.inner && at < block->facts.cold)
+		give_back(uc, block);
+	return block->pc + (uint64_t)(int64_t)block->mark[i].program;
 }
 
 /*
@@ -259,6 +279,8 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 	if (is_fault(number, info)) {
 		uint64_t pc = fault_pc(uc);
 
+		if (pc == SKIPPED)
+			return;
 		if (pc == NOWHERE)
 			die_by(number);
 		else if (!signals.action[number].handler)
@@ -272,7 +294,7 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 	ctx->waiting = (uint64_t)number;
 	ctx->signal_mask = mask;
 	slope_copy(ctx->signal_info, info, sizeof ctx->signal_info);
-	uc->uc_sigmask = ~(sigset_t)(bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP));
+	uc->uc_sigmask = ~(sigset_t)FAULTS;
 	step_on(uc);
 }
 
@@ -367,6 +389,11 @@ long signals_action(int number, const void *action, void *old, size_t set_bytes)
 		slope_copy(old, &was, sizeof was);
 	if (given)
 		signals.action[number] = wanted.handler > 1 || by_us ? wanted : (struct action){ 0 };
+	/* It will look at registers, or go on elsewhere with them. */
+	if (given && wanted.handler > 1 && FAULTS >> (number - 1) & 1 && !runtime.precise) {
+		runtime.precise = true;
+		codecache_empty(&runtime.cache);
+	}
 	set = ours(0);
 	if (given && wanted.handler > 1 && !signals.action[SIGTRAP].handler)
 		result = system_call(__NR_rt_sigaction, SIGTRAP, (long)&set, 0, SET_BYTES, 0, 0);

@@ -202,6 +202,7 @@ void slope_translator_main(const uint64_t *own)
 	runtime.self = own_path();
 	runtime.program = start.argv[0];
 	space_init(&runtime.space, UINT64_C(1) << start.window_log2);
+	runtime.window_log2 = (uint32_t)start.window_log2;
 	make_context(observing_shadow_bytes(UINT64_C(1) << start.window_log2));
 	argv = find_program(start.argv);
 	if (argv == start.argv && start.argv0)
