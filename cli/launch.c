@@ -100,6 +100,8 @@ void slope_launcher_find(struct slope_launcher *launcher)
 	launcher->tool = launcher->folder ? slope_text("%s/%s", launcher->folder, TOOL_NAME) : NULL;
 	launcher->translator = find_translator();
 	launcher->translated = launcher->alike = false;
+	for (int fd = 0; fd < 3; fd++)
+		launcher->stdio[fd] = -1;
 }
 
 void slope_launcher_fini(struct slope_launcher *launcher)
@@ -215,6 +217,9 @@ static void become_source(const struct slope_launcher *launcher, const struct sl
 	keep_copies_steady();
 	if (launcher->alike)
 		make_alike(launcher);
+	for (int fd = 0; fd < 3; fd++)
+		if (launcher->stdio[fd] >= 0)
+			dup2(launcher->stdio[fd], fd);
 	execv(launcher->translated ? launcher->translator : launcher->valgrind, argv.text);
 	error = errno;
 	if (write(pipe, &error, sizeof error) < 0)

@@ -17,6 +17,7 @@
 #include "cli/program.h"
 #include "cli/recording.h"
 #include "cli/verbs.h"
+#include "cli/verify.h"
 
 #define MAX_THREADS_DEFAULT 1000
 
@@ -53,6 +54,9 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		  "threads that may exist at one time; each takes some memory in advance (1000)", 2, 1000000 },
 		{ "no-symbols", 0, SLOPE_OPTION_FLAG, &s->no_symbols, NULL,
 		  "leave names, files and lines for the report to find", 0, 0 },
+		{ "verify", 0, SLOPE_OPTION_FLAG, &s->verify, NULL,
+		  "run it under both exact sources instead, and say where they disagree", 0, 0 },
+		{ "json", 'j', SLOPE_OPTION_FLAG, &s->json, NULL, "with --verify: print JSON (schema slope-verify/1)", 0, 0 },
 		{ "quiet", 'q', SLOPE_OPTION_FLAG, &s->quiet, NULL, "no closing line", 0, 0 },
 		{ "stamp-limit", 0, SLOPE_OPTION_NUMBER, &s->stamp_limit, "N", NULL, 16, UINT32_MAX },
 		{ "access", 0, SLOPE_OPTION_CHOICE, &s->access, "inline|call", NULL, 0, 0 },
@@ -94,6 +98,14 @@ static bool sensible(const struct slope_settings *s)
 {
 	if (s->source == SLOPE_SOURCE_SAMPLER) {
 		slope_say("--source=sampler: this build has no sampler; leave the option out");
+		return false;
+	}
+	if (s->verify && s->source != SLOPE_SOURCE_ANY) {
+		slope_say("--verify runs the program under both exact sources; leave --source out");
+		return false;
+	}
+	if (s->json && !s->verify) {
+		slope_say("--json goes with --verify; of a profile, 'slope report --json' has it");
 		return false;
 	}
 	if (s->cell & (s->cell - 1)) {
@@ -273,7 +285,7 @@ static int run(const char *command, int argc, char **argv, char **profile)
 	else if (parsed == SLOPE_PARSED && argc < 2)
 		slope_say("which program? Type '%s [options] PROGRAM [ARGS]'", command);
 	else if (parsed == SLOPE_PARSED && sensible(&s))
-		result = record(&s, argv + 1, profile);
+		result = s.verify ? slope_verify(&s, argv + 1) : record(&s, argv + 1, profile);
 	slope_list_fini(&s.toggle);
 	slope_list_fini(&s.only);
 	slope_list_fini(&s.skip);

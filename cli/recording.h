@@ -18,7 +18,7 @@ struct slope_settings {
 	unsigned source, input, fair_sched, access;
 	uint64_t cell, max_points, max_threads, stamp_limit;
 	struct slope_list toggle, only, skip;
-	bool no_symbols, quiet;
+	bool no_symbols, quiet, verify, json;
 };
 
 /* Starts as zeros. */
