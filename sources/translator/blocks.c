@@ -129,15 +129,6 @@ static void emit_step(struct maker *m, unsigned step)
 	}
 }
 
-static void emit_count(struct maker *m, bool keep_flags)
-{
-	const struct step *last = &m->trace.step[m->trace.steps - 1];
-	/* A request is one instruction, to the Valgrind source. */
-	uint32_t less = last->kind == STEP_REQUEST ? 4 : 0;
-
-	transfers_count(m, (int32_t)(last->instructions - less), (int32_t)last->blocks, keep_flags);
-}
-
 /* Behind the last step. */
 static void emit_end(struct maker *m)
 {
@@ -191,13 +182,13 @@ static void emit_steps(struct maker *m)
 		mark->program = (int32_t)(m->trace.step[n].pc - m->trace.start);
 		mark->cache = (uint16_t)(m->e.at - m->start);
 		if (n == m->counted_at)
-			emit_count(m, false);
+			transfers_count(m, m->trace.instructions, m->trace.blocks, false);
 		mark->borrowed = checks_emit(m, n);
 		mark->own = (uint16_t)(m->e.at - m->start);
 		emit_step(m, n);
 	}
 	if (m->counted_at == m->trace.steps)
-		emit_count(m, m->trace.live_flags != 0);
+		transfers_count(m, m->trace.instructions, m->trace.blocks, m->trace.live_flags != 0);
 }
 
 const struct block *blocks_translate(uint64_t pc)

@@ -384,10 +384,9 @@ void checks_cold(struct maker *m, const struct cold *c)
 	} else {
 		/* The block that comes instead begins with this step, and counts it as a block. */
 		int32_t before = c->step ? (int32_t)s[-1].instructions : 0, all = c->step >= m->counted_at;
-		const struct step *last = &m->trace.step[m->trace.steps - 1];
 
-		transfers_count(m, before - (all ? (int32_t)last->instructions : 0),
-				(int32_t)s->blocks - 1 - (all ? (int32_t)last->blocks : 0), true);
+		transfers_count(m, before - (all ? m->trace.instructions : 0),
+				(int32_t)s->blocks - 1 - (all ? m->trace.blocks : 0), true);
 		if (c->borrowed)
 			emit_restore(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
 		transfers_give_back(m);

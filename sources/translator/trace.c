@@ -453,6 +453,12 @@ bool trace_make(struct trace *t, uint64_t pc)
 	}
 	if (!t->steps)
 		return false;
+	const struct step *last = &t->step[t->steps - 1];
+
+	/* A request is one instruction, to the Valgrind source. */
+	t->instructions = (int32_t)last->instructions - (last->kind == STEP_REQUEST ? 4 : 0);
+	/* What follows in the middle of a block will be counted as one. */
+	t->blocks = (int32_t)last->blocks - (last->kind == STEP_PLAIN && in_block < BLOCK_MAX);
 	t->live_flags = flags_behind(t);
 	find_live(t);
 	return true;

@@ -79,6 +79,7 @@ struct trace {
 	uint16_t origins;            /* ids that are given */
 	uint64_t next;               /* where a trace that ends in the open goes on; 0 when its last step decides */
 	uint16_t live_flags;         /* behind the last step */
+	int32_t instructions, blocks;      /* what the main way counts in all */
 	bool entry_flags;            /* a function that it calls or returns to wants flags from the other side of the call */
 };
 

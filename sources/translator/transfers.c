@@ -378,16 +378,24 @@ bool transfers_last(struct maker *m, const struct step *s)
 
 /* ---- the cold part ---- */
 
+/* Blocks that are counted while the block's registers are the program's. */
+static void count_apart(struct maker *m, int32_t blocks)
+{
+	int stamp = m->stamp;
+
+	m->stamp = NO_REGISTER;
+	transfers_count(m, 0, blocks, true);
+	m->stamp = stamp;
+}
+
 void transfers_cold(struct maker *m, const struct cold *c)
 {
-	const struct step *s = &m->trace.step[c->step], *last = &m->trace.step[m->trace.steps - 1];
+	const struct step *s = &m->trace.step[c->step];
 	bool counted = c->step >= m->counted_at;
-	/* What goes on behind a move of the stack counts as a block again, but is none. */
-	int32_t blocks = (int32_t)s->blocks - (c->kind == COLD_STACK);
 
 	making_land(m, c);
-	transfers_count(m, (int32_t)s->instructions - (counted ? (int32_t)last->instructions : 0),
-			blocks - (counted ? (int32_t)last->blocks : 0), true);
+	transfers_count(m, (int32_t)s->instructions - (counted ? m->trace.instructions : 0),
+			(int32_t)s->blocks - (counted ? m->trace.blocks : 0), true);
 	transfers_give_back(m);
 	if (c->kind == COLD_BRANCH) {
 		transfers_exit(m, s->taken ? s->next : s->next + (uint64_t)s->i.raw.imm[0].value.s);
@@ -396,6 +404,8 @@ void transfers_cold(struct maker *m, const struct cold *c)
 	reports_call(&m->e, (const void *)fibers_stack_moved, (const struct argument[3]){
 		{ ARGUMENT_REGISTER, REG_RSP }, { ARGUMENT_CONTEXT, CTX_SPARE },
 	});
+	/* What goes on here will count as a block again, but is none. */
+	count_apart(m, -1);
 	/* Not linked: stacks may have become several, which other translations do not know yet. */
 	transfers_site(m, SITE_DIRECT, s->next, NULL);
 }
