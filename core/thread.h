@@ -81,6 +81,13 @@ struct slope_frame {
 struct slope_thread {
 	struct slope_session *session;
 	uint32_t metrics, stamp_limit, marks;   /* the session's, within reach */
+	/*
+	 * SLOPE_STAMP_OWN: a read of a stale cell keeps that bit. 0 where threads
+	 * run at once: another one may be taking it away at the same time. The
+	 * next write gets it back from the directory. The first thread tells the
+	 * directory before it loses the bit: own_told is SLOPE_STAMP_OWN then.
+	 */
+	uint32_t own_kept, own_told;
 	uint32_t id;                 /* 1 is the first thread; never reused */
 	uint32_t parent;             /* id of the creator, 0 if none */
 	uint64_t os_id;              /* what the system calls it */
@@ -108,12 +115,18 @@ struct slope_thread {
 	struct slope_shadow shadow;
 	struct slope_record ***record;   /* pages of pointers, by function */
 	size_t record_pages;
+	struct slope_arena arena;    /* of all its tables */
 	struct slope_map edge_by_ends;
 	uint64_t calls, max_depth;
+	struct slope_sharing_steps steps;
+	uint32_t visiting;           /* it may be looking at other threads' words */
 };
 
 /* A new thread with its root frame. NULL when memory runs out (counted as lost). */
 struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, uint64_t os_id, const uint64_t *cost);
+
+/* For slope_session_parallel. */
+void slope_thread_parallel(struct slope_thread *t);
 
 /* All frames return, the shadow goes back to the host; the tables stay for the profile. */
 void slope_thread_end(struct slope_thread *t, const uint64_t *cost);
