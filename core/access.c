@@ -71,7 +71,7 @@ void slope_thread_read_stale(struct slope_thread *t, uint64_t cell, uint32_t *wo
 		/* A first read for the top, but not for the activation that touched it last. */
 		top->rms++;
 		loser_of(t, w)->rms--;
-		*word = slope_thread_read_as(t, cell, w, seen);
+		*word = w & t->own_kept ? t->top_stamp : seen;
 		return;
 	}
 	bool pending = slope_stamp_pending(w);

@@ -24,16 +24,6 @@ SLOPE_INLINE bool slope_thread_moved(struct slope_thread *t, uint32_t word, uint
 	return true;
 }
 
-/* What a stale word becomes that is not pending; `seen` is slope_stamp_seen of the top. */
-SLOPE_INLINE uint32_t slope_thread_read_as(struct slope_thread *t, uint64_t cell, uint32_t word, uint32_t seen)
-{
-	if (word & t->own_kept)
-		return t->top_stamp;
-	if (SLOPE_UNLIKELY(word & t->own_told))
-		slope_sharing_tell(t->session, cell);
-	return seen;
-}
-
 /* `count` words from the one of `cell` on. */
 SLOPE_INLINE void slope_thread_read_words(struct slope_thread *t, uint64_t cell, uint32_t *word, uint64_t count)
 {
@@ -45,7 +35,7 @@ SLOPE_INLINE void slope_thread_read_words(struct slope_thread *t, uint64_t cell,
 		if (slope_stamp_fresh(w, top))
 			continue;
 		if (SLOPE_LIKELY(slope_thread_moved(t, w, 1)))
-			word[i] = slope_thread_read_as(t, cell + i, w, seen);
+			word[i] = w & t->own_kept ? top : seen;
 		else
 			slope_thread_read_stale(t, cell + i, &word[i]);
 	}
@@ -66,10 +56,7 @@ SLOPE_INLINE void slope_thread_read_pair(struct slope_thread *t, uint64_t cell, 
 		if (slope_stamp_fresh(w, top))
 			return;
 		if (SLOPE_LIKELY(slope_thread_moved(t, w, 2))) {
-			uint64_t both = slope_thread_read_as(t, cell, w, slope_stamp_seen(top, t->marks));
-
-			if (SLOPE_UNLIKELY(w & t->own_told))
-				slope_sharing_tell(t->session, cell + 1);
+			uint64_t both = w & t->own_kept ? top : slope_stamp_seen(top, t->marks);
 
 			__builtin_memcpy(word, &(uint64_t){ both << 32 | both }, sizeof both);
 			return;

@@ -55,9 +55,10 @@ bool slope_session_init(struct slope_session *s, const struct slope_config *conf
 void slope_session_parallel(struct slope_session *s)
 {
 	SLOPE_ASSERT(s->config.parallel);
-	s->parallel = true;
+	slope_sharing_tell(s);
+	s->parallel = s->shared = true;
 	for (size_t i = 1; i < s->thread_count; i++)
-		slope_thread_parallel(s->thread[i]);
+		s->thread[i]->own_kept = 0;
 }
 
 void slope_session_fini(struct slope_session *s)

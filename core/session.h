@@ -112,7 +112,10 @@ struct slope_session {
 /* False when memory runs out at once. The host must outlive the session. */
 bool slope_session_init(struct slope_session *s, const struct slope_config *config, const struct slope_host *host);
 
-/* Threads run at once from now on; only one of them is there yet. Its config must have said so. */
+/*
+ * Threads run at once from now on; only one of them is there yet, and its
+ * words are all in a window. The config must have said so.
+ */
 void slope_session_parallel(struct slope_session *s);
 
 /* Counts a loss. */

@@ -257,12 +257,12 @@ static uint32_t joined(struct slope_session *s, struct slope_thread *t, uint32_t
 
 /* ---- reads ---- */
 
-/* While it was alone, the first thread wrote without telling the directory. */
+/* While it was alone, the first thread wrote without telling the directory: slope_sharing_tell. */
 static bool first_wrote(struct slope_session *s, const struct slope_thread *reader, uint64_t cell)
 {
-	struct slope_thread *first = s->thread_count > FIRST_THREAD ? thread_at(s, FIRST_THREAD) : NULL;
+	struct slope_thread *first = s->thread_count > FIRST_THREAD && !s->parallel ? s->thread[FIRST_THREAD] : NULL;
 	const uint32_t *word = first && first != reader ? slope_shadow_peek(&first->shadow, cell) : NULL;
-	uint32_t w = word ? __atomic_load_n(word, __ATOMIC_ACQUIRE) : 0;
+	uint32_t w = word ? *word : 0;
 
 	return w & SLOPE_STAMP_OWN && !slope_stamp_pending(w);
 }
@@ -310,17 +310,28 @@ uint32_t slope_sharing_join(struct slope_session *s, struct slope_thread *t, uin
 	return writer;
 }
 
-void slope_sharing_tell(struct slope_session *s, uint64_t cell)
+/* `words` are the first thread's, of a window. */
+static void tell_own(void *arg, uint32_t *words, size_t count)
 {
-	uint32_t *word = slope_shadow_cell(&s->sharing.directory, cell), old;
+	struct slope_session *s = arg;
+	uint64_t cell = (uint64_t)(words - s->thread[FIRST_THREAD]->shadow.window);
 
-	if (!word) {
-		slope_session_lose(s, SLOPE_LOST_CELLS, 1);
-		return;
+	for (size_t i = 0; i < count; i++) {
+		if (!(words[i] & SLOPE_STAMP_OWN) || slope_stamp_pending(words[i]))
+			continue;
+		uint32_t *word = slope_shadow_cell(&s->sharing.directory, cell + i);
+
+		if (!word)
+			slope_session_lose(s, SLOPE_LOST_CELLS, 1);
+		else if (writer_of(&s->sharing, *word) != FIRST_THREAD)
+			*word = word_of(FORM_OWNER, FIRST_THREAD);
 	}
-	do {
-		old = __atomic_load_n(word, __ATOMIC_ACQUIRE);
-	} while (writer_of(&s->sharing, old) != FIRST_THREAD && !replace(s, word, old, word_of(FORM_OWNER, FIRST_THREAD)));
+}
+
+void slope_sharing_tell(struct slope_session *s)
+{
+	if (s->thread_count > FIRST_THREAD && s->each_window_word)
+		s->each_window_word(s->window_ctx, s->thread[FIRST_THREAD], tell_own, s);
 }
 
 /* ---- writes ---- */

@@ -19,8 +19,9 @@
  * accesses that race in the program are counted in one order or another, or as
  * one. Two reads need no order: a read that joins does so before it takes the
  * writer's OWN bit away, and a read that keeps no such bit cannot lose that
- * (slope_thread.own_kept). There the first thread joins as all others do, so
- * that a cell whose word names one owner has been seen by nobody else.
+ * (slope_thread.own_kept). There the first thread joins as all others do, and
+ * the directory knows what it wrote, so that a cell whose word names one owner
+ * has been seen by nobody else.
  */
 #ifndef SLOPE_CORE_SHARING_H
 #define SLOPE_CORE_SHARING_H
@@ -73,8 +74,8 @@ uint32_t slope_sharing_join(struct slope_session *s, struct slope_thread *t, uin
  */
 void slope_sharing_write(struct slope_session *s, struct slope_thread *t, uint64_t cell);
 
-/* The first thread is about to lose the OWN bit that says that it wrote the cell, perhaps when it was alone. */
-void slope_sharing_tell(struct slope_session *s, uint64_t cell);
+/* Threads are about to run at once: the directory is told what the first one wrote while it was alone. O(cells). */
+void slope_sharing_tell(struct slope_session *s);
 
 /* Around the kernel's writes. */
 void slope_sharing_kernel_enters(struct slope_session *s);

@@ -94,10 +94,7 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 	t->parent = parent;
 	t->os_id = os_id;
 	t->collecting = !s->stopped;
-	if (s->parallel)
-		slope_thread_parallel(t);
-	else
-		t->own_kept = SLOPE_STAMP_OWN;
+	t->own_kept = s->parallel ? 0 : SLOPE_STAMP_OWN;
 	slope_arena_init(&t->arena, s->host);
 	slope_map_init(&t->edge_by_ends, &t->arena);
 	slope_shadow_init(&t->shadow, s->host);
@@ -111,14 +108,8 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 	}
 	s->thread[s->thread_count] = t;
 	__atomic_store_n(&s->thread_count, s->thread_count + 1, __ATOMIC_RELEASE);
-	s->shared = s->thread_count > 2;
+	s->shared = s->parallel || s->thread_count > 2;
 	return t;
-}
-
-void slope_thread_parallel(struct slope_thread *t)
-{
-	t->own_kept = 0;
-	t->own_told = t->id == 1 ? SLOPE_STAMP_OWN : 0;
 }
 
 void slope_thread_end(struct slope_thread *t, const uint64_t *cost)

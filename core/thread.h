@@ -84,10 +84,9 @@ struct slope_thread {
 	/*
 	 * SLOPE_STAMP_OWN: a read of a stale cell keeps that bit. 0 where threads
 	 * run at once: another one may be taking it away at the same time. The
-	 * next write gets it back from the directory. The first thread tells the
-	 * directory before it loses the bit: own_told is SLOPE_STAMP_OWN then.
+	 * next write gets it back from the directory.
 	 */
-	uint32_t own_kept, own_told;
+	uint32_t own_kept;
 	uint32_t id;                 /* 1 is the first thread; never reused */
 	uint32_t parent;             /* id of the creator, 0 if none */
 	uint64_t os_id;              /* what the system calls it */
@@ -124,9 +123,6 @@ struct slope_thread {
 
 /* A new thread with its root frame. NULL when memory runs out (counted as lost). */
 struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, uint64_t os_id, const uint64_t *cost);
-
-/* For slope_session_parallel. */
-void slope_thread_parallel(struct slope_thread *t);
 
 /* All frames return, the shadow goes back to the host; the tables stay for the profile. */
 void slope_thread_end(struct slope_thread *t, const uint64_t *cost);
