@@ -71,7 +71,7 @@ void slope_thread_read_stale(struct slope_thread *t, uint64_t cell, uint32_t *wo
 		/* A first read for the top, but not for the activation that touched it last. */
 		top->rms++;
 		loser_of(t, w)->rms--;
-		*word = w & SLOPE_STAMP_OWN ? t->top_stamp : seen;
+		*word = w & t->own_kept ? t->top_stamp : seen;
 		return;
 	}
 	bool pending = slope_stamp_pending(w);
@@ -121,7 +121,7 @@ void slope_thread_read(struct slope_thread *t, uint64_t address, uint64_t bytes)
 		uint32_t *word = slope_shadow_cell(&t->shadow, cell);
 
 		if (SLOPE_UNLIKELY(!word))
-			t->session->lost[SLOPE_LOST_CELLS]++;
+			slope_session_lose(t->session, SLOPE_LOST_CELLS, 1);
 		else
 			slope_thread_read_words(t, cell, word, 1);
 	}
@@ -138,7 +138,7 @@ void slope_thread_write(struct slope_thread *t, uint64_t address, uint64_t bytes
 		uint32_t *word = slope_shadow_cell(&t->shadow, cell);
 
 		if (SLOPE_UNLIKELY(!word))
-			t->session->lost[SLOPE_LOST_CELLS]++;
+			slope_session_lose(t->session, SLOPE_LOST_CELLS, 1);
 		else if (shared)
 			slope_thread_write_shared(t, cell, word);
 		else
@@ -168,14 +168,18 @@ static void restamp(void *arg, uint32_t *words, size_t count)
 	uint32_t top = t->stamp[t->depth - 1], new_top = new_stamp(t, t->depth - 1);
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t w = words[i], flag = slope_stamp_pending(w) ? SLOPE_PENDING : 0;
+		uint32_t w = __atomic_load_n(&words[i], __ATOMIC_RELAXED), flag = slope_stamp_pending(w) ? SLOPE_PENDING : 0;
 		uint32_t s = w - flag;
 
 		if (s < t->stamp[0])
 			continue;
 		uint32_t fresh = s >= top ? new_top : new_stamp(t, find_owner(t, s));
 
-		words[i] = flag + (s & SLOPE_STAMP_OWN ? fresh : slope_stamp_seen(fresh, t->marks));
+		fresh = flag + (s & SLOPE_STAMP_OWN ? fresh : slope_stamp_seen(fresh, t->marks));
+		if (!t->session->parallel)
+			words[i] = fresh;
+		else if (!__atomic_compare_exchange_n(&words[i], &w, fresh, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			i--;             /* somebody else has looked at it, or written it: once more */
 	}
 }
 
@@ -199,7 +203,7 @@ void slope_thread_renumber(struct slope_thread *t)
 	t->below_stamp = t->depth > 1 ? t->stamp[t->depth - 2] : fresh;
 	t->clock = slope_stamp_number((uint32_t)t->depth, t->marks);
 	t->hint_span = 0;
-	s->renumberings++;
+	__atomic_fetch_add(&s->renumberings, 1, __ATOMIC_RELAXED);
 }
 
 void slope_thread_make_room(struct slope_thread *t)

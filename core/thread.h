@@ -91,6 +91,12 @@ struct slope_thread {
 
 	struct slope_session *session;
 	uint32_t metrics, stamp_limit, marks;   /* the session's, within reach */
+	/*
+	 * SLOPE_STAMP_OWN: a read of a stale cell keeps that bit. 0 where threads
+	 * run at once: another one may be taking it away at the same time. The
+	 * next write gets it back from the directory.
+	 */
+	uint32_t own_kept;
 	uint32_t id;                 /* 1 is the first thread; never reused */
 	uint32_t parent;             /* id of the creator, 0 if none */
 	uint64_t os_id;              /* what the system calls it */
@@ -109,8 +115,11 @@ struct slope_thread {
 	struct slope_shadow shadow;
 	struct slope_record ***record;   /* pages of pointers, by function */
 	size_t record_pages;
+	struct slope_arena arena;    /* of all its tables */
 	struct slope_map edge_by_ends;
 	uint64_t calls, max_depth;
+	struct slope_sharing_steps steps;
+	uint32_t visiting;           /* it may be looking at other threads' words */
 };
 
 /* A new thread with its root frame. NULL when memory runs out (counted as lost). */

@@ -482,8 +482,9 @@ static bool parse_option(struct script *s, char *word, struct slope_script_optio
 	if (!strcmp(word, "metrics"))
 		return parse_metrics(s, value, o);
 	if (strcmp(word, "cell") && strcmp(word, "max-points") && strcmp(word, "stamp-limit") && strcmp(word, "marked") &&
-	    strcmp(word, "window"))
-		return fail(s, "unknown option '%s'; there are cell, units, metrics, max-points, stamp-limit, marked, window", word);
+	    strcmp(word, "parallel") && strcmp(word, "window"))
+		return fail(s, "unknown option '%s'; there are cell, units, metrics, max-points, stamp-limit, marked, parallel, window",
+			    word);
 	const char *at = value;
 
 	if (!parse_sum(s, &at, &number) || *at)
@@ -494,6 +495,8 @@ static bool parse_option(struct script *s, char *word, struct slope_script_optio
 		o->config.stamp_limit = (uint32_t)number;
 	else if (!strcmp(word, "marked"))
 		o->config.marked = number != 0;
+	else if (!strcmp(word, "parallel"))
+		o->config.parallel = number != 0;
 	else if (!strcmp(word, "window"))
 		o->window_bytes = number;
 	else if (number < 1 || number > 64 || number & (number - 1))
