@@ -6,7 +6,8 @@
 #include "sources/translator/plan.h"
 #include "sources/translator/system.h"
 
-#define BLOCK_MAX_BYTES 65536u           /* no translation is longer */
+#define BLOCK_MAX_BYTES 65536u           /* no part of a translation is longer */
+#define COLD_AT (PLAN_CACHE + (PLAN_CACHE_END - PLAN_CACHE) / 8 * 3)
 
 uint32_t codecache_table[2][CODECACHE_TABLE] __attribute__((aligned(64)));
 
@@ -19,6 +20,7 @@ static void start_empty(struct codecache *c)
 	c->block = NULL;
 	c->count = c->capacity = 0;
 	c->next = (uint8_t *)PLAN_CACHE;
+	c->next_cold = (uint8_t *)COLD_AT;
 }
 
 bool codecache_init(struct codecache *c)
@@ -44,7 +46,7 @@ void codecache_empty(struct codecache *c)
 
 bool codecache_has_room(const struct codecache *c)
 {
-	return (uint64_t)c->next + BLOCK_MAX_BYTES <= PLAN_CACHE_END;
+	return (uint64_t)c->next + BLOCK_MAX_BYTES <= COLD_AT && (uint64_t)c->next_cold + BLOCK_MAX_BYTES <= PLAN_CACHE_END;
 }
 
 const struct block *codecache_find(const struct codecache *c, uint64_t pc)
@@ -71,7 +73,8 @@ const struct block *codecache_around(const struct codecache *c, uint64_t code)
 	return c->block[low - 1];
 }
 
-const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const struct mark *mark, uint32_t marks)
+const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const uint8_t *cold_end,
+				  const struct mark *mark, uint32_t marks)
 {
 	struct block *b = slope_arena_alloc(&c->arena, sizeof *b + marks * sizeof *mark);
 	bool fresh;
@@ -87,6 +90,7 @@ const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_
 	*place = (uint64_t)b;
 	c->block[c->count++] = b;
 	c->next = (uint8_t *)(((uint64_t)end + 15) & ~15ul);
+	c->next_cold = (uint8_t *)cold_end;
 	return b;
 }
 

@@ -21,8 +21,7 @@ struct mark {
 
 /* Which of the program's registers are elsewhere, and where in the block. */
 struct block_facts {
-	uint16_t inner;              /* from here to `cold`, that of `stamp` is at CTX_STAMP_HOME; loops enter here */
-	uint16_t cold;
+	uint16_t inner;              /* from here on that of `stamp` is at CTX_STAMP_HOME; loops enter here */
 	int8_t stamp, spare;         /* registers; stamp < 0: none */
 };
 
@@ -53,6 +52,7 @@ struct codecache {
 	struct block **block;        /* sorted by `code` */
 	size_t count, capacity;
 	uint8_t *next;               /* where the next block goes */
+	uint8_t *next_cold;          /* where its rarely needed part goes, far from all that runs often */
 	struct slope_map target_by_pc;   /* distance from PLAN_TARGETS */
 	uint32_t targets;
 	uint64_t generation;         /* counts how often it was emptied */
@@ -75,8 +75,9 @@ const struct block *codecache_find(const struct codecache *c, uint64_t pc);
 /* The block around an address in the cache, or NULL. O(log blocks). */
 const struct block *codecache_around(const struct codecache *c, uint64_t code);
 
-/* Keeps a block that ends at `end`, with its marks. NULL when memory runs out. */
-const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const struct mark *mark, uint32_t marks);
+/* Keeps a block whose parts end at `end` and `cold_end`, with its marks. NULL when memory runs out. */
+const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const uint8_t *cold_end,
+				  const struct mark *mark, uint32_t marks);
 
 /* From now on indirect branches and returns to the block find it by themselves. */
 void codecache_remember(struct codecache *c, const struct block *block);

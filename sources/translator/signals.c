@@ -240,7 +240,7 @@ static uint64_t fault_pc(struct ucontext *uc)
 		uc->uc_mcontext.rip = block->code + block->mark[i].own;
 		return SKIPPED;
 	}
-	if (at >= block->facts.inner && at < block->facts.cold)
+	if (at >= block->facts.inner)
 		give_back(uc, block);
 	return block->pc + (uint64_t)(int64_t)block->mark[i].program;
 }
