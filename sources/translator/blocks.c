@@ -140,10 +140,11 @@ static void emit_exits(struct maker *m)
 /* The program's address is in rcx, and its own rcx in the context: find the block and go there. */
 static void emit_lookup(struct maker *m)
 {
-	static const uint8_t index[] = { 0x0f, 0xb7, 0xc1, 0x8d, 0x04, 0x00 };      /* movzwl %cx, %eax; lea (%rax,%rax), %eax */
-	static const uint8_t entry[] = { 0x48, 0x8d, 0x04, 0xc5 };                  /* lea TABLE(,%rax,8), %rax */
-	static const uint8_t compare[] = { 0x48, 0x8b, 0x10, 0x48, 0x8d, 0x0c, 0x11, 0xe3, 5 };
-	static const uint8_t found[] = { 0x48, 0x8b, 0x40, 0x08 };                  /* mov 8(%rax), %rax */
+	static const uint8_t index[] = { 0x0f, 0xb7, 0xc1 };                        /* movzwl %cx, %eax */
+	static const uint8_t entry[] = { 0x8b, 0x04, 0x85 };                        /* mov TABLE(,%rax,4), %eax */
+	static const uint8_t target[] = { 0x48, 0x8b, 0x90 };                       /* mov TARGETS(%rax), %rdx */
+	static const uint8_t compare[] = { 0x48, 0xf7, 0xd2, 0x48, 0x8d, 0x4c, 0x11, 0x01, 0xe3, 5 };
+	static const uint8_t found[] = { 0x48, 0x8b, 0x80 };                        /* mov TARGETS+8(%rax), %rax */
 	static const uint8_t go[] = { 0x65, 0xff, 0x24, 0x25 };                     /* jmp *%gs:TARGET */
 	struct emit *e = &m->e;
 	uint8_t *miss;
@@ -155,12 +156,15 @@ static void emit_lookup(struct maker *m)
 	emit_bytes(e, index, sizeof index);
 	emit_bytes(e, entry, sizeof entry);
 	emit_32(e, (uint32_t)(uint64_t)codecache_table);
-	/* mov (%rax), %rdx; lea (%rcx,%rdx), %rcx; jrcxz over the next: without touching flags. */
+	emit_bytes(e, target, sizeof target);
+	emit_32(e, PLAN_TARGETS);
+	/* not %rdx; lea 1(%rcx,%rdx), %rcx; jrcxz over the next: without touching flags. */
 	emit_bytes(e, compare, sizeof compare);
 	emit_byte(e, 0xe9);
 	miss = e->at;
 	emit_32(e, 0);
 	emit_bytes(e, found, sizeof found);
+	emit_32(e, PLAN_TARGETS + 8);
 	emit_save(e, REG_RAX, CTX_TARGET);
 	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
 	emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
@@ -426,17 +430,13 @@ static size_t readable_code(uint64_t pc)
 
 	if (!region || !(region->prot & PROT_EXEC))
 		return 0;
-	if (region->prot & PROT_WRITE && !region->watched) {
-		signals_watch_faults();
-		space_watch(region);
-	}
-	region->code = true;
 	bytes = region->end - pc;
-	if (bytes < INSTRUCTION_MAX_BYTES && space_allows(&runtime.space, region->end, 1, PROT_READ | PROT_EXEC)) {
-		space_at(&runtime.space, region->end)->code = true;
+	if (bytes < INSTRUCTION_MAX_BYTES && space_allows(&runtime.space, region->end, 1, PROT_READ | PROT_EXEC))
 		bytes = INSTRUCTION_MAX_BYTES;
-	}
-	return bytes < INSTRUCTION_MAX_BYTES ? bytes : INSTRUCTION_MAX_BYTES;
+	bytes = bytes < INSTRUCTION_MAX_BYTES ? bytes : INSTRUCTION_MAX_BYTES;
+	dispatch_depends_on(pc);
+	dispatch_depends_on(pc + bytes - 1);
+	return bytes;
 }
 
 const struct block *blocks_translate(uint64_t pc)
@@ -446,8 +446,6 @@ const struct block *blocks_translate(uint64_t pc)
 	struct maker m = { .start = pc, .pc = pc };
 	const struct block *block;
 
-	if (!codecache_has_room(&runtime.cache))
-		codecache_empty(&runtime.cache);
 	m.e.at = runtime.cache.next;
 	observe_entry(&m);
 	decoder_begin(&runtime.decoder);

@@ -36,7 +36,7 @@
 #define CTX_OWN (CTX_AT + 224)    /* 32 bits: that stamp with SLOPE_STAMP_OWN */
 #define CTX_SLOW_WRITES (CTX_AT + 232)    /* 1: writes go through C; 0: the stamp may be stored at once */
 #define CTX_TOP_FN (CTX_AT + 240)    /* the topmost activation's function; none that exists just after a switch of stacks */
-#define CTX_WAITING (CTX_AT + 248)    /* number of the signal that is noted; 0: none */
+#define CTX_WAITING (CTX_AT + 248)    /* number of the signal that is noted, or 2^32 to stand still; 0: nothing waits */
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
@@ -54,13 +54,24 @@ struct context {
 	uint64_t inside;
 	uint64_t minus_top, own, slow_writes;
 	uint64_t top_fn;
-	uint64_t waiting;
+	uint32_t waiting;                /* number of the signal that is noted */
+	uint32_t asked;                  /* it is to stand still: see threads.c */
 	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */
 	uint64_t signal_mask;            /* the program's, while a signal is waiting */
 	uint8_t signal_info[128];        /* of the one that is waiting */
 	stack_t altstack;                /* the program's */
 	bool own_altstack;               /* our own is set */
+	/* threads.c */
+	struct context *next;            /* of all threads */
+	struct room *room;               /* NULL: the first thread's */
+	uint64_t tid;
+	uint32_t rests;                  /* it is not waited for */
+	uint32_t disturbed;              /* a system call has been broken off for us, not for the program */
+	uint64_t begins_at;              /* the program's address where it does */
+	uint64_t own_stack, own_stack_end;   /* where the program's stack for it lies */
 };
+
+_Static_assert(sizeof(struct context) <= 4096, "rooms.c lays them so close");
 
 _Static_assert(CTX_AT + offsetof(struct context, flags) == CTX_FLAGS, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, self) == CTX_SELF, "as gate.S has it");
@@ -82,6 +93,16 @@ static inline void *context_window(struct context *ctx)
 {
 	return (char *)ctx - CTX_AT;
 }
+
+/*
+ * clone for a thread: `args` are the system call's, but the stack. The child
+ * goes on in slope_thread_begins, with this window, on this stack, and from there
+ * to the context's target.
+ */
+long slope_gate_clone(const uint64_t *args, void *stack, void *window);
+void slope_thread_begins(struct context *ctx);
+/* The thread ends; `*busy` becomes 0 when neither its stack nor its context are needed any more. */
+void slope_gate_exit(int status, uint32_t *busy) __attribute__((noreturn));
 
 /* Starts the program in this window: loads its registers from the context and goes to `target`. Never returns. */
 void slope_gate_start(void *window) __attribute__((noreturn));

@@ -4,6 +4,7 @@
 
 	.text
 	.globl _start, slope_gate_start, slope_gate_leave, slope_gate_report, slope_gate_syscall, slope_gate_sigreturn
+	.globl slope_gate_clone, slope_gate_exit
 	.globl slope_gate_first, slope_gate_last, slope_gate_syscall_begin, slope_gate_syscall_instruction, slope_gate_syscall_aborted
 
 slope_gate_first:
@@ -82,7 +83,7 @@ slope_gate_report:
 	call *%rax
 	add $8, %rsp
 	/* A signal came meanwhile: step from here on. */
-	cmpl $0, %gs:CTX_WAITING
+	cmpq $0, %gs:CTX_WAITING
 	jne 1f
 	testl $0x400, 40(%rsp)
 	jne 2f
@@ -121,7 +122,7 @@ slope_gate_syscall:
 	mov 32(%rbx), %r8
 	mov 40(%rbx), %r9
 slope_gate_syscall_begin:
-	cmpl $0, %gs:CTX_WAITING
+	cmpq $0, %gs:CTX_WAITING
 	jne slope_gate_syscall_aborted
 slope_gate_syscall_instruction:
 	syscall
@@ -132,6 +133,35 @@ slope_gate_syscall_aborted:
 	mov $-512, %rax
 	pop %rbx
 	ret
+
+slope_gate_clone:
+	push %rbx
+	push %r12
+	mov %rdi, %rbx
+	mov %rdx, %r12
+	mov 0(%rbx), %rdi
+	mov 16(%rbx), %rdx
+	mov 24(%rbx), %r10
+	mov 32(%rbx), %r8
+	mov $56, %eax
+	syscall
+	test %rax, %rax
+	je 1f
+	pop %r12
+	pop %rbx
+	ret
+1:
+	wrgsbase %r12
+	xor %ebp, %ebp
+	mov %gs:CTX_SELF, %rdi
+	call slope_thread_begins
+	jmp enter
+
+slope_gate_exit:
+	movl $0, (%rsi)
+	mov $60, %eax
+	syscall
+	ud2
 
 slope_gate_sigreturn:
 	mov $15, %eax
