@@ -9,7 +9,7 @@
  * When code has changed, the blocks made of it die: nobody finds them any
  * more, and all links to them and from them go. Threads may still be running in
  * them, so their memory is used again only when the whole cache is emptied,
- * which is done when it is full and all threads wait (threads.c).
+ * which is done when it is full and all threads wait (threading.c).
  *
  * All of it needs the runtime's lock; only translated code, and
  * codecache_quick, look into the table without.

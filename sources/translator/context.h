@@ -55,13 +55,13 @@ struct context {
 	uint64_t minus_top, own, slow_writes;
 	uint64_t top_fn;
 	uint32_t waiting;                /* number of the signal that is noted */
-	uint32_t asked;                  /* it is to stand still: see threads.c */
+	uint32_t asked;                  /* it is to stand still: see threading.c */
 	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */
 	uint64_t signal_mask;            /* the program's, while a signal is waiting */
 	uint8_t signal_info[128];        /* of the one that is waiting */
 	stack_t altstack;                /* the program's */
 	bool own_altstack;               /* our own is set */
-	/* threads.c */
+	/* threading.c */
 	struct context *next;            /* of all threads */
 	struct room *room;               /* NULL: the first thread's */
 	uint64_t tid;

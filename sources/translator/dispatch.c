@@ -49,7 +49,7 @@ static const struct block *find_or_make(uint64_t pc)
 
 	while (!block && !codecache_has_room(&runtime.cache)) {
 		lock_give(&runtime.lock);
-		threads_empty_cache();
+		threading_empty_cache();
 		lock_take(&runtime.lock);
 		block = codecache_find(&runtime.cache, pc);
 	}

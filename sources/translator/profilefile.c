@@ -187,12 +187,12 @@ void profilefile_write(int64_t exit_code, const char *ended)
 
 	if (!observer.on)
 		return;
-	threads_stand_still();
+	threading_stand_still();
 	if (observer.written)
 		return;
 	observer.written = true;
-	threads_each(profilefile_note_names);
-	threads_each(finish_thread);
+	threading_each(profilefile_note_names);
+	threading_each(finish_thread);
 	own_name(path);
 	write_to(path, &run);
 }
@@ -214,18 +214,18 @@ void profilefile_before_exec(void)
 	};
 	int status;
 
-	threads_stand_still();
+	threading_stand_still();
 	if (!observer.on)
 		return;
 	/* An earlier image of this process may have used a number already. */
 	for (exec_name(path); !system_call(__NR_access, (long)path, 0, 0, 0, 0, 0); exec_name(path))
 		observer.exec_count++;
 	/* The names are those of this process; a child that sends no signal when it ends: the program must not notice. */
-	threads_each(profilefile_note_names);
+	threading_each(profilefile_note_names);
 	long child = system_call(__NR_clone, 0, 0, 0, 0, 0, 0);
 
 	if (child == 0) {
-		threads_each(finish_thread);
+		threading_each(finish_thread);
 		write_to(path, &run);
 		system_call(__NR_exit_group, 0, 0, 0, 0, 0, 0);
 	}
@@ -237,7 +237,7 @@ void profilefile_after_failed_exec(void)
 {
 	char path[RUNTIME_PATH_BYTES];
 
-	threads_go_on();
+	threading_go_on();
 	if (!observer.on)
 		return;
 	exec_name(path);

@@ -16,7 +16,7 @@
  *   syscalls.c          system calls of the program
  *   signals.c           its signal handlers
  *
- *   threads.c           threads of the program: their start and end, waiting for all of them
+ *   threading.c         threads of the program: their start and end, waiting for all of them
  *   rooms.c             stacks and shadow windows of threads
  *   locking.c           the lock
  *
@@ -130,39 +130,39 @@ void rooms_clear(struct room *room);
 /* After a fork: no other thread uses any. */
 void rooms_only(struct room *room);
 
-/* ---- threads.c ---- */
+/* ---- threading.c ---- */
 
 /* The first thread's context, made before all. */
-void threads_init(struct context *first);
+void threading_init(struct context *first);
 /* Has there been a second one? */
-bool threads_many(void);
+bool threading_many(void);
 /* clone with CLONE_THREAD; `next` is where the new thread begins, too. */
-long threads_start(struct context *ctx, const uint64_t *args, uint64_t next);
+long threading_start(struct context *ctx, const uint64_t *args, uint64_t next);
 /* The system call exit. Returns only when a signal has to be delivered first. */
-long threads_exit(struct context *ctx, int status);
+long threading_exit(struct context *ctx, int status);
 /* A fork: around it, and in the child. */
-void threads_before_fork(void);
-void threads_after_fork(void);
-void threads_forked(void);
+void threading_before_fork(void);
+void threading_after_fork(void);
+void threading_forked(void);
 
 /*
  * A thread that waits, or does what may take long, and touches nothing of
  * ours: nobody waits for it, and it does not go on while all must stand still.
  */
-void threads_rest(struct context *ctx);
-void threads_wake(struct context *ctx);
+void threading_rest(struct context *ctx);
+void threading_wake(struct context *ctx);
 /* At the start of a block, or anywhere where only the context counts: stands still as long as it must. */
-void threads_pause(struct context *ctx);
+void threading_pause(struct context *ctx);
 
-/* All other threads stand still, at the start of a block or resting, until threads_go_on. Not with the lock held. */
-void threads_stand_still(void);
-void threads_go_on(void);
+/* All other threads stand still, at the start of a block or resting, until threading_go_on. Not with the lock held. */
+void threading_stand_still(void);
+void threading_go_on(void);
 /* Of all threads, which stand still. */
-void threads_each(void (*act)(struct context *ctx));
+void threading_each(void (*act)(struct context *ctx));
 /* Must this thread stand still soon? */
-bool threads_wanted(const struct context *ctx);
+bool threading_wanted(const struct context *ctx);
 /* The cache is full: it is emptied. Not with the lock held. */
-void threads_empty_cache(void);
+void threading_empty_cache(void);
 
 /* ---- signals.c ---- */
 

@@ -233,7 +233,7 @@ static void on_step(struct ucontext *uc)
 	}
 	pc = block->pc;
 	ctx->asked = 0;
-	threads_pause(ctx);
+	threading_pause(ctx);
 	if (!number) {
 		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
 		go_to(uc, pc);
@@ -256,7 +256,7 @@ static bool is_asked(int number, const siginfo_t *info, struct ucontext *uc)
 	if (number != SIGTRAP || info->si_code != SI_QUEUE || info->si_pid)
 		return false;
 	ctx->disturbed = 1;
-	if (!ctx->rests && threads_wanted(ctx)) {
+	if (!ctx->rests && threading_wanted(ctx)) {
 		ctx->asked = 1;
 		step_on(uc);
 	}

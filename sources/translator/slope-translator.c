@@ -159,7 +159,7 @@ static void make_context(uint64_t window_bytes)
 
 	ctx->self = ctx;
 	__asm__ volatile("wrgsbase %0" : : "r"(window) : "memory");
-	threads_init(ctx);
+	threading_init(ctx);
 }
 
 static uint64_t load(const uint64_t *own, char **argv)

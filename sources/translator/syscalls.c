@@ -45,9 +45,9 @@ static long pass_on(struct context *ctx, const uint64_t *args)
 
 	do {
 		ctx->disturbed = 0;
-		threads_rest(ctx);
+		threading_rest(ctx);
 		result = slope_gate_syscall((long)ctx->reg[REG_RAX], args);
-		threads_wake(ctx);
+		threading_wake(ctx);
 	} while ((result == -EINTR && ctx->disturbed && !ctx->waiting) || (result == -EFAULT && let_kernel_write()));
 	return result;
 }
@@ -146,12 +146,12 @@ static long fork_with(uint64_t *args)
 {
 	long result;
 
-	threads_before_fork();
+	threading_before_fork();
 	result = slope_gate_syscall(__NR_clone, args);
 	if (result)
-		threads_after_fork();
+		threading_after_fork();
 	else
-		threads_forked();
+		threading_forked();
 	return result;
 }
 
@@ -179,10 +179,10 @@ static long vfork_with(struct context *ctx, uint64_t *args)
 		return 0;
 	}
 	system_close(end[1]);
-	threads_rest(ctx);
+	threading_rest(ctx);
 	while (result > 0 && system_call(__NR_read, end[0], (long)&nothing, 1, 0, 0, 0) == -EINTR)
 		;
-	threads_wake(ctx);
+	threading_wake(ctx);
 	system_close(end[0]);
 	return result;
 }
@@ -194,8 +194,8 @@ static long do_clone(struct context *ctx, uint64_t *args, uint64_t next)
 	long result;
 
 	if (flags & CLONE_THREAD)
-		return threads_start(ctx, args, next);
-	bool wait = flags & CLONE_VFORK && threads_many();
+		return threading_start(ctx, args, next);
+	bool wait = flags & CLONE_VFORK && threading_many();
 
 	args[0] = flags & ~(uint64_t)(CLONE_VM | (wait ? CLONE_VFORK : 0));
 	args[1] = 0;
@@ -325,7 +325,7 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 	case __NR_rt_sigprocmask:
 		return signals_mask((int)args[0], (const void *)args[1], (void *)args[2], args[3]);
 	case __NR_exit:
-		return threads_exit(ctx, (int)args[0]);
+		return threading_exit(ctx, (int)args[0]);
 	case __NR_exit_group:
 		profilefile_write((int64_t)(args[0] & 0xff), "exit");
 		return system_call(number, (long)args[0], 0, 0, 0, 0, 0);

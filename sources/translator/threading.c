@@ -32,21 +32,21 @@ static struct {
 	uint32_t arrivals;           /* counts those that have come to rest meanwhile */
 } threads;
 
-void threads_init(struct context *first)
+void threading_init(struct context *first)
 {
 	threads.all = threads.first = first;
 	threads.count = 1;
 	first->tid = (uint64_t)system_call(__NR_gettid, 0, 0, 0, 0, 0, 0);
 }
 
-bool threads_many(void)
+bool threading_many(void)
 {
 	return threads.many;
 }
 
 /* ---- standing still ---- */
 
-bool threads_wanted(const struct context *ctx)
+bool threading_wanted(const struct context *ctx)
 {
 	return __atomic_load_n(&threads.standing, __ATOMIC_SEQ_CST) && threads.still.owner != ctx;
 }
@@ -57,22 +57,22 @@ static void arrive(void)
 	lock_wake(&threads.arrivals, 1);
 }
 
-void threads_rest(struct context *ctx)
+void threading_rest(struct context *ctx)
 {
 	if (!threads.many)
 		return;
 	__atomic_store_n(&ctx->rests, 1, __ATOMIC_SEQ_CST);
-	if (threads_wanted(ctx))
+	if (threading_wanted(ctx))
 		arrive();
 }
 
-void threads_wake(struct context *ctx)
+void threading_wake(struct context *ctx)
 {
 	if (!threads.many)
 		return;
 	for (;;) {
 		__atomic_store_n(&ctx->rests, 0, __ATOMIC_SEQ_CST);
-		if (!threads_wanted(ctx))
+		if (!threading_wanted(ctx))
 			return;
 		__atomic_store_n(&ctx->rests, 1, __ATOMIC_SEQ_CST);
 		arrive();
@@ -80,10 +80,10 @@ void threads_wake(struct context *ctx)
 	}
 }
 
-void threads_pause(struct context *ctx)
+void threading_pause(struct context *ctx)
 {
-	threads_rest(ctx);
-	threads_wake(ctx);
+	threading_rest(ctx);
+	threading_wake(ctx);
 }
 
 static void ask(struct context *ctx)
@@ -111,15 +111,15 @@ static bool somebody_works(bool asking)
 	return any;
 }
 
-void threads_stand_still(void)
+void threading_stand_still(void)
 {
 	struct context *ctx = context_here();
 
 	if (!threads.many)
 		return;
-	threads_rest(ctx);
+	threading_rest(ctx);
 	lock_take(&threads.still);
-	threads_wake(ctx);
+	threading_wake(ctx);
 	__atomic_store_n(&threads.standing, 1, __ATOMIC_SEQ_CST);
 	for (unsigned round = 0;; round++) {
 		uint32_t arrived = __atomic_load_n(&threads.arrivals, __ATOMIC_SEQ_CST);
@@ -130,7 +130,7 @@ void threads_stand_still(void)
 	}
 }
 
-void threads_go_on(void)
+void threading_go_on(void)
 {
 	if (!threads.many)
 		return;
@@ -139,20 +139,20 @@ void threads_go_on(void)
 	lock_give(&threads.still);
 }
 
-void threads_each(void (*act)(struct context *ctx))
+void threading_each(void (*act)(struct context *ctx))
 {
 	for (struct context *ctx = threads.all; ctx; ctx = ctx->next)
 		act(ctx);
 }
 
-void threads_empty_cache(void)
+void threading_empty_cache(void)
 {
-	threads_stand_still();
+	threading_stand_still();
 	lock_take(&runtime.lock);
 	if (!codecache_has_room(&runtime.cache))
 		codecache_empty(&runtime.cache);
 	lock_give(&runtime.lock);
-	threads_go_on();
+	threading_go_on();
 }
 
 /* ---- the beginning ---- */
@@ -222,7 +222,7 @@ static uint64_t set_mask(uint64_t mask)
 	return old;
 }
 
-long threads_start(struct context *ctx, const uint64_t *args, uint64_t next)
+long threading_start(struct context *ctx, const uint64_t *args, uint64_t next)
 {
 	uint64_t mask = set_mask(~UINT64_C(0));
 	struct context *child = NULL;
@@ -265,7 +265,7 @@ void slope_thread_begins(struct context *ctx)
 		ctx->fiber->core->os_id = ctx->tid;
 		fibers_show_top();
 	}
-	threads_wake(ctx);
+	threading_wake(ctx);
 	set_mask(mask);
 	const struct block *block = dispatch_block(ctx->begins_at);
 
@@ -274,7 +274,7 @@ void slope_thread_begins(struct context *ctx)
 
 /* ---- the end ---- */
 
-long threads_exit(struct context *ctx, int status)
+long threading_exit(struct context *ctx, int status)
 {
 	uint64_t mask = set_mask(~UINT64_C(0));
 
@@ -294,7 +294,7 @@ long threads_exit(struct context *ctx, int status)
 	observing_thread_ends(ctx);
 	forget(ctx);
 	lock_give(&runtime.lock);
-	if (threads_wanted(ctx))
+	if (threading_wanted(ctx))
 		arrive();
 	if (!ctx->room)
 		for (;;)
@@ -305,21 +305,21 @@ long threads_exit(struct context *ctx, int status)
 
 /* ---- forks ---- */
 
-void threads_before_fork(void)
+void threading_before_fork(void)
 {
 	lock_take(&runtime.lock);
 	if (threads.many && observer.on)
 		slope_sharing_lock(&observer.session);
 }
 
-void threads_after_fork(void)
+void threading_after_fork(void)
 {
 	if (threads.many && observer.on)
 		slope_sharing_unlock(&observer.session);
 	lock_give(&runtime.lock);
 }
 
-void threads_forked(void)
+void threading_forked(void)
 {
 	struct context *ctx = context_here();
 
