@@ -199,18 +199,15 @@ const struct block *blocks_translate(uint64_t pc)
 	const uint8_t *end;
 	bool there;
 
-	if (!codecache_has_room(&runtime.cache))
-		codecache_empty(&runtime.cache);
 	decoder_begin(&runtime.decoder);
 	there = trace_make(&m->trace, pc);
 	decoder_end(&runtime.decoder);
 	if (!there)
 		return NULL;
 	if (m->trace.entry_flags) {
-		/* From now on flags live across calls. */
-		runtime.flags_cross_calls = true;
-		codecache_empty(&runtime.cache);
-		return blocks_translate(pc);
+		/* From now on flags live across calls: in all blocks. */
+		runtime.flags_cross_calls = runtime.start_over = true;
+		return NULL;
 	}
 	m->start = m->e.at = runtime.cache.next;
 	m->colds = m->exits = 0;
