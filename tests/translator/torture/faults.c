@@ -53,7 +53,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
 
 static void check(const char *what, uint64_t place, uint64_t operand, uint64_t address)
 {
-	printf("%s: signal %d, code %d%s%s%s%s\n", what, seen.number, seen.code, seen.at == place ? "" : ", wrong place",
+	printf("%s: signal %d, code %d%s%s%s%s\n"
+	, what, seen.number, seen.code, seen.at == place ? "" : ", wrong place",
 	       seen.address == address ? "" : ", wrong address", seen.cf ? "" : ", wrong flags",
 	       seen.rax == operand && seen.rbx == 0x1234567 ? "" : ", wrong registers");
 }

@@ -15,10 +15,14 @@ __asm__(".text; even_in_carry: endbr64; test $1, %dil; jnz 1f; stc; ret; 1: clc;
 	"compare_only: cmp %rsi, %rdi; ret\n"
 	"through_call: call compare_only; jmp 1f; 1: ret\n"
 	"through_table: lea 2f(%rip), %rax; mov %rax, -8(%rsp); cmp %rsi, %rdi; jmp *-8(%rsp); 2: ret\n"
-	"through_register: lea 2f(%rip), %rax; cmp %rsi, %rdi; jmp *%rax; 2: mov %rdi, -16(%rsp); mov -16(%rsp), %rdi; ret\n"
-	"through_push: cmp %rsi, %rdi; push %rdi; push %rsi; pop %rsi; pop %rdi; lea 2f(%rip), %rax; push %rax; ret; 2: ret\n"
-	"through_moves: cmp %rsi, %rdi; mov %rdi, -8(%rsp); mov -8(%rsp), %rax; movaps %xmm0, %xmm1; movq %xmm0, -24(%rsp);"
-	" lea 5(%rax), %rax; not %rax; xchg %rax, -8(%rsp); bswap %rax; jrcxz 1f; 1: mov $0, %ecx; jrcxz 2f; ud2; 2: ret\n");
+	"through_register: lea 2f(%rip), %rax; cmp %rsi, %rdi; jmp *%rax; 2: mov %rdi, -16(%rsp); "
+	"mov -16(%rsp), %rdi; ret\n"
+	"through_push: cmp %rsi, %rdi; push %rdi; push %rsi; pop %rsi; pop %rdi; lea 2f(%rip), %rax; "
+	"push %rax; ret; 2: ret\n"
+	"through_moves: cmp %rsi, %rdi; mov %rdi, -8(%rsp); mov -8(%rsp), %rax; movaps %xmm0, %xmm1; "
+	"movq %xmm0, -24(%rsp);"
+	" lea 5(%rax), %rax; not %rax; xchg %rax, -8(%rsp); bswap %rax; jrcxz 1f; 1: mov $0, %ecx; "
+	"jrcxz 2f; ud2; 2: ret\n");
 extern char even_in_carry[], compare_only[], through_call[], through_table[], through_register[], through_push[],
 	through_moves[];
 
@@ -58,9 +62,11 @@ static void carries(void)
 {
 	uint64_t x = torture_random(&seed), got = 7, other = 7;
 
-	__asm__ volatile("sub $128, %%rsp; call even_in_carry; setc %b0; sub $-128, %%rsp" : "+&r"(got) : "D"(x) : "rax", "memory", "cc");
+	__asm__ volatile("sub $128, %%rsp; call even_in_carry; setc %b0; "
+			 "sub $-128, %%rsp" : "+&r"(got) : "D"(x) : "rax", "memory", "cc");
 	EXPECT((got & 0xff) == !(x & 1));
-	__asm__ volatile("sub $128, %%rsp; lea even_in_carry(%%rip), %%rax; call *%%rax; jc 1f; mov $0, %0; jmp 2f; 1: mov $1, %0; 2: sub $-128, %%rsp"
+	__asm__ volatile("sub $128, %%rsp; lea even_in_carry(%%rip), %%rax; call *%%rax; jc 1f; "
+			 "mov $0, %0; jmp 2f; 1: mov $1, %0; 2: sub $-128, %%rsp"
 			 : "+&r"(other) : "D"(x) : "rax", "memory", "cc");
 	EXPECT(other == !(x & 1));
 }
@@ -74,7 +80,8 @@ static void long_addition(void)
 		a[k] = torture_random(&seed) % 4 ? torture_random(&seed) : ~UINT64_C(0);
 		b[k] = torture_random(&seed) % 4 ? torture_random(&seed) : 0;
 	}
-	__asm__ volatile("clc; 1: mov (%3, %0, 8), %%rax; adc (%4, %0, 8), %%rax; mov %%rax, (%5, %0, 8); lea 1(%0), %0; dec %1; jnz 1b;"
+	__asm__ volatile("clc; 1: mov (%3, %0, 8), %%rax; adc (%4, %0, 8), %%rax; mov %%rax, (%5, %0, 8); "
+			 "lea 1(%0), %0; dec %1; jnz 1b;"
 			 "setc %b2"
 			 : "+&r"(i), "+&r"(left), "+&q"(carry) : "r"(a), "r"(b), "r"(sum) : "rax", "memory", "cc");
 	for (uint64_t k = 0, c = 0; k < n; k++) {
@@ -102,7 +109,8 @@ static void kept(void)
 	__asm__ volatile("pushfq; orq $0x8d5, (%%rsp); popfq; mov %1, -8(%%rsp); jmp 1f; 1: pushfq; pop %0"
 			 : "=r"(flags) : "r"(x) : "cc", "memory");
 	EXPECT((flags & FLAGS) == FLAGS);
-	__asm__ volatile("pushfq; orq $0x400, (%%rsp); popfq; jmp 1f; 1: pushfq; pop %0; cld" : "=r"(flags) : : "cc", "memory");
+	__asm__ volatile("pushfq; orq $0x400, (%%rsp); popfq; jmp 1f; 1: pushfq; pop %0; "
+			 "cld" : "=r"(flags) : : "cc", "memory");
 	EXPECT(flags & 0x400);
 }
 

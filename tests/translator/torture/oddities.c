@@ -44,9 +44,13 @@ static void atomics(void)
 	uint64_t pair[2] __attribute__((aligned(16))) = { 5, 6 }, a = 5, d = 6, word = 10, old = 3;
 	unsigned char equal;
 
-	__asm__ volatile("lock cmpxchg16b %0; sete %3" : "+m"(pair), "+a"(a), "+d"(d), "=q"(equal) : "b"(UINT64_C(7)), "c"(UINT64_C(8)) : "cc");
+	__asm__ volatile("lock cmpxchg16b %0; "
+			 "sete %3"
+			 : "+m"(pair), "+a"(a), "+d"(d), "=q"(equal) : "b"(UINT64_C(7)), "c"(UINT64_C(8)) : "cc");
 	EXPECT(equal && pair[0] == 7 && pair[1] == 8);
-	__asm__ volatile("lock cmpxchg16b %0; sete %3" : "+m"(pair), "+a"(a), "+d"(d), "=q"(equal) : "b"(UINT64_C(1)), "c"(UINT64_C(1)) : "cc");
+	__asm__ volatile("lock cmpxchg16b %0; "
+			 "sete %3"
+			 : "+m"(pair), "+a"(a), "+d"(d), "=q"(equal) : "b"(UINT64_C(1)), "c"(UINT64_C(1)) : "cc");
 	EXPECT(!equal && a == 7 && d == 8);
 	__asm__ volatile("cmpxchg8b %0; sete %1" : "+m"(pair), "=q"(equal) : "a"(7), "d"(0), "b"(9), "c"(0) : "cc");
 	EXPECT(equal && pair[0] == 9);
@@ -61,7 +65,8 @@ static void system_call(void)
 {
 	uint64_t rcx, next, r11, flags, pid;
 
-	__asm__ volatile("lea 1f(%%rip), %1; stc; pushfq; pop %3; mov $39, %%eax; stc; syscall; 1: mov %%rcx, %0; mov %%r11, %2"
+	__asm__ volatile("lea 1f(%%rip), %1; stc; pushfq; pop %3; mov $39, %%eax; stc; syscall; "
+			 "1: mov %%rcx, %0; mov %%r11, %2"
 			 : "=&r"(rcx), "=&r"(next), "=&r"(r11), "=&r"(flags), "=&a"(pid) : : "rcx", "r11", "memory", "cc");
 	EXPECT(rcx == next && (r11 & 1) == 1 && (r11 | 0x10) == (flags | 0x10) && pid == (uint64_t)getpid());
 	__asm__ volatile("mov $100000, %%eax; syscall" : "=a"(pid) : : "rcx", "r11", "memory", "cc");
@@ -89,7 +94,8 @@ static void numbers(void)
 	EXPECT(low == x * y && high == (uint64_t)((unsigned __int128)x * y >> 64));
 	__asm__ volatile("div %4" : "=a"(q), "=d"(r) : "0"(x), "1"(y % 1000), "r"(y | UINT64_C(1) << 63) : "cc");
 	EXPECT((unsigned __int128)q * (y | UINT64_C(1) << 63) + r == ((unsigned __int128)(y % 1000) << 64 | x));
-	__asm__ volatile("mov %1, %%rax; movb %%ah, %%bl; xchg %%al, %%ah; movzbl %%bh, %%ecx; mov %%ax, %w0" : "=r"(q) : "r"(x) : "rax", "rbx", "rcx");
+	__asm__ volatile("mov %1, %%rax; movb %%ah, %%bl; xchg %%al, %%ah; movzbl %%bh, %%ecx; "
+			 "mov %%ax, %w0" : "=r"(q) : "r"(x) : "rax", "rbx", "rcx");
 	EXPECT((q & 0xffff) == ((x >> 8 & 0xff) | (x & 0xff) << 8));
 	__asm__ volatile("shld $13, %2, %0; shrd $7, %2, %1" : "+r"(low), "+r"(high) : "r"(x) : "cc");
 	EXPECT(low == (x * y << 13 | x >> 51));
@@ -108,13 +114,15 @@ static void state(void)
 	memset(data, 0x81, sizeof data);
 	__asm__ volatile("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
 	EXPECT(a & 2);
-	__asm__ volatile("movdqa %2, %%xmm3; mov $7, %%eax; xor %%edx, %%edx; xsave64 %0; pxor %%xmm3, %%xmm3; xrstor64 %0; movdqa %%xmm3, %%xmm4;"
+	__asm__ volatile("movdqa %2, %%xmm3; mov $7, %%eax; xor %%edx, %%edx; xsave64 %0; "
+			 "pxor %%xmm3, %%xmm3; xrstor64 %0; movdqa %%xmm3, %%xmm4;"
 			 "lea %1, %%rdi; maskmovdqu %%xmm3, %%xmm4; movntdq %%xmm4, %2; mfence"
 			 : "+m"(area), "=m"(target), "+m"(data) : : "rax", "rdx", "rdi", "xmm3", "xmm4", "memory");
 	EXPECT(target[0] == 0x81 && target[15] == 0x81 && target[16] == 0);
 	__asm__ volatile("rdtsc; shl $32, %%rdx; or %%rdx, %%rax" : "=a"(x) : : "rdx", "cc");
 	EXPECT(x > 0);
-	__asm__ volatile("prefetcht0 (%0); prefetchw (%0); clflush (%0); pause; .byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0; lock addl $0, (%%rsp)"
+	__asm__ volatile("prefetcht0 (%0); prefetchw (%0); clflush (%0); pause; "
+			 ".byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0; lock addl $0, (%%rsp)"
 			 : : "r"(area) : "memory", "cc");
 	__asm__ volatile("cpuid" : "=a"(a), "=d"(d) : "0"(0) : "rbx", "rcx");
 	EXPECT(a >= 7);

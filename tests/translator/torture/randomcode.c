@@ -326,18 +326,26 @@ struct registers {
 static void run(const void *f, unsigned char *area, struct registers *r)
 {
 	__asm__ volatile(
-		"sub $128, %%rsp; push %%rbp; push %%rbx; push %0; push %1; mov %2, %%rbp; mov %0, %%r12; push %%r12; push %1\n"
-		"mov 0(%%r12), %%rax; mov 8(%%r12), %%rcx; mov 16(%%r12), %%rdx; mov 24(%%r12), %%rbx; mov 48(%%r12), %%rsi\n"
-		"mov 56(%%r12), %%rdi; mov 64(%%r12), %%r8; mov 72(%%r12), %%r9; mov 80(%%r12), %%r10; mov 88(%%r12), %%r11\n"
+		"sub $128, %%rsp; push %%rbp; push %%rbx; push %0; push %1; mov %2, %%rbp; mov %0, %%r12; "
+		"push %%r12; push %1\n"
+		"mov 0(%%r12), %%rax; mov 8(%%r12), %%rcx; mov 16(%%r12), %%rdx; mov 24(%%r12), %%rbx; "
+		"mov 48(%%r12), %%rsi\n"
+		"mov 56(%%r12), %%rdi; mov 64(%%r12), %%r8; mov 72(%%r12), %%r9; mov 80(%%r12), %%r10; "
+		"mov 88(%%r12), %%r11\n"
 		"mov 104(%%r12), %%r13; mov 112(%%r12), %%r14; mov 120(%%r12), %%r15; xor %%r12d, %%r12d\n"
 		"call *(%%rsp)\n"
-		"pushfq; pop %%r12; lea 8(%%rsp), %%rsp; xchg %%r12, (%%rsp); mov %%rax, 0(%%r12); pop %%rax; mov %%rax, 128(%%r12)\n"
-		"mov %%rcx, 8(%%r12); mov %%rdx, 16(%%r12); mov %%rbx, 24(%%r12); mov %%rsi, 48(%%r12); mov %%rdi, 56(%%r12)\n"
-		"mov %%r8, 64(%%r12); mov %%r9, 72(%%r12); mov %%r10, 80(%%r12); mov %%r11, 88(%%r12); mov %%r13, 104(%%r12)\n"
+		"pushfq; pop %%r12; lea 8(%%rsp), %%rsp; xchg %%r12, (%%rsp); mov %%rax, 0(%%r12); "
+		"pop %%rax; mov %%rax, 128(%%r12)\n"
+		"mov %%rcx, 8(%%r12); mov %%rdx, 16(%%r12); mov %%rbx, 24(%%r12); mov %%rsi, 48(%%r12); "
+		"mov %%rdi, 56(%%r12)\n"
+		"mov %%r8, 64(%%r12); mov %%r9, 72(%%r12); mov %%r10, 80(%%r12); mov %%r11, 88(%%r12); "
+		"mov %%r13, 104(%%r12)\n"
 		"mov %%r14, 112(%%r12); mov %%r15, 120(%%r12); pop %1; pop %0; pop %%rbx; pop %%rbp; sub $-128, %%rsp"
 		: : "D"(r), "S"(f), "a"(area)
-		: "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1", "xmm2",
-		"xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+		: "rcx"
+		, "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1", "xmm2",
+		"xmm3"
+		, "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
 	r->flags &= 0x8c5;               /* without AF and the processor's own */
 }
 
@@ -362,7 +370,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < AREA_BYTES; i++)
 		area[i] = (unsigned char)torture_random(&seed);
 	for (unsigned i = 0; i < FUNCTIONS * 20; i++) {
-		__asm__ volatile(".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15; pxor %%xmm\\n, %%xmm\\n; .endr" : : : "xmm0");
+		__asm__ volatile(".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15; pxor %%xmm\\n, %%xmm\\n; "
+				 ".endr" : : : "xmm0");
 		run(pages + (LEAVES + i % FUNCTIONS) * FUNCTION_BYTES, area, &r);
 		hash = torture_hash(hash, &r, sizeof r);
 		if (i % FUNCTIONS == FUNCTIONS - 1)

@@ -27,8 +27,10 @@ static __attribute__((noinline)) uint64_t leaf(uint64_t value)
 
 	__asm__ volatile(
 		"mov $400, %%ecx\n"
-		"1: mov %1, -8(%%rsp); mov %1, -16(%%rsp); mov %1, -64(%%rsp); mov %1, -120(%%rsp); mov %1, -128(%%rsp)\n"
-		"jmp 2f; 2: xor %%eax, %%eax; add -8(%%rsp), %%rax; jmp 3f; 3: add -16(%%rsp), %%rax; add -64(%%rsp), %%rax\n"
+		"1: mov %1, -8(%%rsp); mov %1, -16(%%rsp); mov %1, -64(%%rsp); mov %1, -120(%%rsp); "
+		"mov %1, -128(%%rsp)\n"
+		"jmp 2f; 2: xor %%eax, %%eax; add -8(%%rsp), %%rax; jmp 3f; 3: add -16(%%rsp), %%rax; "
+		"add -64(%%rsp), %%rax\n"
 		"add -120(%%rsp), %%rax; jmp 4f; 4: add -128(%%rsp), %%rax\n"
 		"lea (%1, %1, 4), %%rdx; cmp %%rdx, %%rax; jnz 5f; dec %%ecx; jnz 1b; 5: "
 		: "=&a"(sum) : "r"(value) : "rcx", "rdx", "memory", "cc");
@@ -41,7 +43,8 @@ static __attribute__((noinline)) uint64_t odd(uint64_t value)
 
 	__asm__ volatile(
 		"mov %%rsp, %%r8; sub $203, %%rsp; mov $200, %%ecx; xor %0, %0\n"
-		"1: push %1; pushw $3; jmp 2f; 2: addw (%%rsp), %w0; add 2(%%rsp), %0; lea 10(%%rsp), %%rsp; dec %%ecx; jnz 1b\n"
+		"1: push %1; pushw $3; jmp 2f; 2: addw (%%rsp), %w0; add 2(%%rsp), %0; "
+		"lea 10(%%rsp), %%rsp; dec %%ecx; jnz 1b\n"
 		"call 3f; jmp 4f; 3: inc %0; ret; 4: mov %%r8, %%rsp"
 		: "=&r"(sum) : "r"(value) : "rcx", "r8", "memory", "cc");
 	return sum;

@@ -33,8 +33,10 @@ static __attribute__((noinline)) void illegal(void)
 	__asm__ volatile(
 		"push %%rbp; push %%rbx; ud2\n"
 		"changed_to: mov %%rax, %0; pushfq; pop %%rax; mov %%rax, 120+%0\n"
-		"mov %%rbx, 8+%0; mov %%rcx, 16+%0; mov %%rdx, 24+%0; mov %%rsi, 32+%0; mov %%rdi, 40+%0; mov %%r8, 48+%0\n"
-		"mov %%r9, 56+%0; mov %%r10, 64+%0; mov %%r11, 72+%0; mov %%r12, 80+%0; mov %%r13, 88+%0; mov %%r14, 96+%0\n"
+		"mov %%rbx, 8+%0; mov %%rcx, 16+%0; mov %%rdx, 24+%0; mov %%rsi, 32+%0; mov %%rdi, 40+%0; "
+		"mov %%r8, 48+%0\n"
+		"mov %%r9, 56+%0; mov %%r10, 64+%0; mov %%r11, 72+%0; mov %%r12, 80+%0; mov %%r13, 88+%0; "
+		"mov %%r14, 96+%0\n"
 		"mov %%r15, 104+%0; mov %%rbp, 112+%0; movdqu %%xmm5, %1; pop %%rbx; pop %%rbp"
 		: "=m"(found), "=m"(found_vector) : : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13",
 		"r14", "r15", "xmm5", "memory", "cc");

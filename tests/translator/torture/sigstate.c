@@ -45,7 +45,8 @@ static void spoil(void)
 {
 	__asm__ volatile("std; cld; xor %%eax, %%eax; vpxor %%ymm0, %%ymm0, %%ymm0; vpxor %%ymm7, %%ymm7, %%ymm7;"
 			 "vpxor %%ymm15, %%ymm15, %%ymm15; fninit; fldpi; fldpi"
-			 : : : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+			 : : : "rax"
+			 , "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
 			 "xmm0", "xmm7", "xmm15", "memory", "cc");
 }
 
@@ -75,8 +76,10 @@ static void rounds(uint64_t count)
 	__asm__ volatile(
 		"vmovdqu %1, %%ymm0; vmovdqu %1, %%ymm7; vmovdqu %1, %%ymm15\n"
 		"push %%rbx; push %%rbp; mov %2, %%rbp\n"
-		"xor %%eax, %%eax; mov $1000, %%rbx; mov $2000, %%rcx; mov $3000, %%rdx; mov $4000, %%rsi; mov $5000, %%rdi\n"
-		"mov $6000, %%r8; mov $7000, %%r9; mov $8000, %%r10; mov $9000, %%r11; mov $10000, %%r12; mov $11000, %%r13\n"
+		"xor %%eax, %%eax; mov $1000, %%rbx; mov $2000, %%rcx; mov $3000, %%rdx; mov $4000, %%rsi; "
+		"mov $5000, %%rdi\n"
+		"mov $6000, %%r8; mov $7000, %%r9; mov $8000, %%r10; mov $9000, %%r11; mov $10000, %%r12; "
+		"mov $11000, %%r13\n"
 		"mov $12000, %%r14; mov $13000, %%r15; clc\n"
 		"round_begin:\n"
 		STEP(0, "%%rax") STEP(1, "%%rbx") STEP(2, "%%rcx") STEP(3, "%%rdx") STEP(4, "%%rsi") STEP(5, "%%rdi")
@@ -89,7 +92,8 @@ static void rounds(uint64_t count)
 		"vpxor %%ymm0, %%ymm7, %%ymm1; vpxor %%ymm7, %%ymm15, %%ymm2; vpor %%ymm1, %%ymm2, %%ymm1\n"
 		"vpor %%ymm1, %%ymm15, %%ymm1; vmovdqu %%ymm1, %0; vzeroupper"
 		: "=m"(left) : "m"(pattern), "r"(count)
-		: "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1",
+		: "rax"
+		, "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1",
 		"xmm2", "xmm7", "xmm15", "memory", "cc");
 	EXPECT(memcmp(left, pattern, sizeof left) == 0);
 }

@@ -51,7 +51,8 @@ static void round_of_all(unsigned char value)
 	__asm__ volatile("scan_at: repne scasb" : "+D"(rdi), "+c"(rcx) : "a"(value + 1) : "memory", "cc");
 	EXPECT(rcx == 4 && rdi == (uint64_t)to + BYTES - 4);
 	rdi = (uint64_t)to, rcx = BYTES / 8;
-	__asm__ volatile("fill_at: rep stosq" : "+D"(rdi), "+c"(rcx) : "a"(UINT64_C(0x0101010101010101) * value) : "memory");
+	__asm__ volatile("fill_at: rep stosq"
+	: "+D"(rdi), "+c"(rcx) : "a"(UINT64_C(0x0101010101010101) * value) : "memory");
 	EXPECT(rcx == 0 && memcmp(from, to, BYTES) == 0);
 	memset(from, value ^ 255, BYTES);
 	rdi = (uint64_t)to + BYTES - 4, rsi = (uint64_t)from + BYTES - 4, rcx = BYTES / 4;

@@ -59,8 +59,11 @@ __attribute__((target("avx512f"))) static __attribute__((noinline)) void both_51
 /* x87's ten bytes, high bytes of registers, and locked ones over a border. */
 static __attribute__((noinline)) void odd_sizes(size_t at)
 {
-	__asm__ volatile("fldt %0; fstpt %1" : : "m"(*(const char (*)[10])(area + at)), "m"(*(char (*)[10])(area + at + 11)) : "memory");
-	__asm__ volatile("xor %%eax, %%eax; movb 1(%0), %%ah; movb %%ah, 5(%0); lock incw (%0); lock xaddl %%eax, 3(%0); btsq $61, 1(%0)"
+	__asm__ volatile("fldt %0; "
+			 "fstpt %1"
+			 : : "m"(*(const char (*)[10])(area + at)), "m"(*(char (*)[10])(area + at + 11)) : "memory");
+	__asm__ volatile("xor %%eax, %%eax; movb 1(%0), %%ah; movb %%ah, 5(%0); lock incw (%0); "
+			 "lock xaddl %%eax, 3(%0); btsq $61, 1(%0)"
 			 : : "r"(area + at) : "rax", "memory", "cc");
 }
 

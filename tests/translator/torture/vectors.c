@@ -17,7 +17,8 @@ __attribute__((target("avx2"))) static void gathers(void)
 		__m256i mask = _mm256_set_epi32(-1, 0, -1, (int)torture_random(&seed), 0, -1, -1, 0);
 		__m256i all = _mm256_i32gather_epi32(table, index, 4);
 		__m256i some = _mm256_mask_i32gather_epi32(_mm256_set1_epi32(i), table, index, mask, 4);
-		__m256d wide = _mm256_i32gather_pd((const double *)table, _mm_set_epi32(3, 1, (int)(torture_random(&seed) % (N / 2)), 7), 8);
+		__m128i few = _mm_set_epi32(3, 1, (int)(torture_random(&seed) % (N / 2)), 7);
+		__m256d wide = _mm256_i32gather_pd((const double *)table, few, 8);
 
 		hash = torture_hash(hash, &all, sizeof all);
 		hash = torture_hash(hash, &some, sizeof some);
@@ -68,9 +69,12 @@ __attribute__((target("avx512f,avx512bw"))) static void all_registers(void)
 	uint64_t sum[8];
 
 	__asm__ volatile(
-		"sub $256, %%rsp; vpbroadcastq %1, %%zmm16; vpaddq %%zmm16, %%zmm16, %%zmm31; vpaddq %%zmm31, %%zmm16, %%zmm17\n"
-		"mov $0x5a, %%eax; kmovw %%eax, %%k1; kmovw %%eax, %%k7; call 1f; jmp 2f; 1: mov $39, %%eax; syscall; ret; 2:\n"
-		"mov $50, %%ecx; 3: vpaddq %%zmm17, %%zmm31, %%zmm31; dec %%ecx; jnz 3b; mov $1000, %%eax; cqto; mov $7, %%ecx; div %%rcx\n"
+		"sub $256, %%rsp; vpbroadcastq %1, %%zmm16; vpaddq %%zmm16, %%zmm16, %%zmm31; "
+		"vpaddq %%zmm31, %%zmm16, %%zmm17\n"
+		"mov $0x5a, %%eax; kmovw %%eax, %%k1; kmovw %%eax, %%k7; call 1f; jmp 2f; "
+		"1: mov $39, %%eax; syscall; ret; 2:\n"
+		"mov $50, %%ecx; 3: vpaddq %%zmm17, %%zmm31, %%zmm31; dec %%ecx; jnz 3b; mov $1000, %%eax; "
+		"cqto; mov $7, %%ecx; div %%rcx\n"
 		"vpaddq %%zmm16, %%zmm31, %%zmm31%{%%k1%}; vpsubq %%zmm17, %%zmm31, %%zmm31%{%%k7%}\n"
 		"add $256, %%rsp; vmovdqu64 %%zmm31, %0; vzeroupper"
 		: "=m"(sum) : "r"(seed) : "rax", "rcx", "rdx", "r11", "memory", "cc", "xmm16", "xmm17", "xmm31", "k1", "k7");
@@ -87,8 +91,10 @@ static void stack_of_eight(void)
 		x = sqrtl(x * x + 2) + sinl(y) * 1e-3L;
 		y += atan2l(x, 3) + fmodl(x, 0.7L);
 	}
-	__asm__ volatile("fldt %2; fldpi; fldl2e; fld1; fadd %%st(1), %%st; fxch %%st(2); fmulp; fsubrp; fxch; fstp %%st(0); fldt %2; frndint;"
-			 "fbstp %0; fnstsw %1; fxsave64 %3; fstp %%st(0)" : "=m"(packed), "=m"(word) : "m"(x), "m"(state) : "memory",
+	__asm__ volatile("fldt %2; fldpi; fldl2e; fld1; fadd %%st(1), %%st; fxch %%st(2); fmulp; fsubrp; "
+			 "fxch; fstp %%st(0); fldt %2; frndint;"
+			 "fbstp %0; fnstsw %1; fxsave64 %3; "
+			 "fstp %%st(0)" : "=m"(packed), "=m"(word) : "m"(x), "m"(state) : "memory",
 			 "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)");
 	hash = torture_hash(torture_hash(hash, packed, sizeof packed), state + 32, 10);
 	hash = hash * 31 + word;
@@ -105,7 +111,8 @@ int main(int argc, char **argv)
 		gathers();
 		nothing();
 	}
-	if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vl")) {
+	if (__builtin_cpu_supports("avx512bw"
+	) && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vl")) {
 		wide();
 		all_registers();
 	}
