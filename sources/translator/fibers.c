@@ -9,6 +9,7 @@
  */
 #include "sources/translator/observing.h"
 
+#define ABOVE_ALL UINT64_C(0x7fffffff)   /* no stamp is greater */
 #define PARKED_REACH 512u        /* bytes that a switch may pop before it continues */
 #define BASE_REACH 256u          /* how much above its first frame a stack's top may lie */
 
@@ -18,58 +19,73 @@ static void set_base(struct fiber *f, uint64_t base)
 	f->core->frame[0].sp = base;
 }
 
-struct fiber *fibers_new(uint64_t base)
+struct fiber *fibers_new(struct context *ctx, const struct fiber *parent, uint64_t base)
 {
 	static const uint64_t nothing[SLOPE_UNITS_MAX];
-	struct fiber *f = slope_arena_alloc(&observer.session.arena, sizeof *f);
-	uint32_t parent = observer.fiber ? observer.fiber->core->id : 0;
 
-	if (!f)
-		return NULL;
-	f->core = slope_thread_new(&observer.session, parent, (uint64_t)system_call(__NR_gettid, 0, 0, 0, 0, 0, 0), nothing);
-	if (!f->core)
+	lock_take(&runtime.lock);
+	struct fiber *f = slope_arena_alloc(&observer.session.arena, sizeof *f);
+
+	if (f)
+		f->core = slope_thread_new(&observer.session, parent ? parent->core->id : 0, ctx->tid, nothing);
+	lock_give(&runtime.lock);
+	if (!f || !f->core)
 		return NULL;
 	set_base(f, base);
-	f->next = observer.fibers;
-	observer.fibers = f;
+	f->next = ctx->fibers;
+	ctx->fibers = f;
 	return f;
 }
 
 const uint64_t *fibers_costs(void)
 {
-	struct fiber *f = observer.fiber;
-	struct context *ctx = runtime.context;
+	return fibers_costs_of(context_here());
+}
+
+const uint64_t *fibers_costs_of(struct context *ctx)
+{
+	struct fiber *f = ctx->fiber;
 	bool collecting = slope_thread_collecting(f->core);
 
+	f->core->from_caller += ctx->from_caller;
+	ctx->from_caller = 0;
 	for (uint32_t u = 0; u < observer.units; u++) {
 		if (collecting)
-			f->cost[u] += ctx->cost[u];
-		ctx->cost[u] = 0;
+			f->cost[u] = ctx->cost[u];
+		else
+			ctx->cost[u] = f->cost[u];       /* they stand still */
 	}
 	return f->cost;
 }
 
 /*
- * Only the first fiber's words are where inlined code looks. For others, a
+ * Only the thread's first fiber has its words where inlined code looks. For others, a
  * number that no word fits: every check fails, and C decides. Once there are
  * several, C must look at writes too: others may have seen the cell.
  */
 void fibers_show_top(void)
 {
-	const struct slope_thread *core = observer.fiber->core;
-	struct context *ctx = runtime.context;
+	struct context *ctx = context_here();
+	const struct slope_thread *core = ctx->fiber->core;
 
-	ctx->minus_top = core->shadow.window ? (uint32_t)-core->top_stamp : 0x80000000u;
-	ctx->own = core->top_stamp | SLOPE_STAMP_OWN;
-	ctx->top_fn = observer.fiber->landing ? SLOPE_FN_NONE : core->top->fn;
-	ctx->slow_writes = !core->shadow.window || observer.session.shared;
+
+	ctx->top_mask = core->shadow.window ? 0 : ABOVE_ALL << 32 | ABOVE_ALL;
+	fibers_show(ctx, core);
+	ctx->core = ctx->fiber->core;
+	ctx->span = core->shadow.window ? runtime.space.window - PLAN_LOWEST : 0;
+	if (ctx->fiber->landing)
+		ctx->top_fn = SLOPE_FN_NONE;
 }
 
 static void switch_to(struct fiber *f, uint64_t old_sp)
 {
-	observer.fiber->parked_sp = old_sp;
+	struct context *ctx = context_here();
+
+	ctx->fiber->parked_sp = old_sp;
 	f->parked_sp = 0;
-	observer.fiber = f;
+	for (uint32_t u = 0; u < observer.units; u++)
+		context_here()->cost[u] = f->cost[u];
+	ctx->fiber = f;
 }
 
 /* The fiber that was left at this stack pointer, or a little below it. */
@@ -77,7 +93,7 @@ static struct fiber *parked_at(uint64_t sp)
 {
 	struct fiber *best = NULL;
 
-	for (struct fiber *f = observer.fibers; f; f = f->next)
+	for (struct fiber *f = context_here()->fibers; f; f = f->next)
 		if (f->parked_sp && f->parked_sp <= sp && sp - f->parked_sp <= PARKED_REACH &&
 		    (!best || f->parked_sp > best->parked_sp))
 			best = f;
@@ -112,14 +128,17 @@ static void jump_within(struct fiber *f, uint64_t sp)
 		slope_thread_leave(core, f->cost);
 }
 
+/* On the stack that the thread began on? */
 static bool on_first_stack(uint64_t sp)
 {
-	return sp >= runtime.space.window - PLAN_STACK_MAX_BYTES && sp < runtime.space.window;
+	const struct context *ctx = context_here();
+
+	return sp >= ctx->own_stack && sp < ctx->own_stack_end;
 }
 
 static struct fiber *first_fiber(void)
 {
-	struct fiber *f = observer.fibers;
+	struct fiber *f = context_here()->fibers;
 
 	while (f->next)
 		f = f->next;
@@ -129,19 +148,19 @@ static struct fiber *first_fiber(void)
 /* A stack not seen before, or one whose place is used again from its top. */
 static struct fiber *new_stack(uint64_t sp)
 {
-	for (struct fiber *f = observer.fibers; f; f = f->next)
-		if (f != observer.fiber && f->next && f->base >= sp && f->base - sp < 2 * BASE_REACH) {
+	for (struct fiber *f = context_here()->fibers; f; f = f->next)
+		if (f != context_here()->fiber && f->next && f->base >= sp && f->base - sp < 2 * BASE_REACH) {
 			slope_thread_cut(f->core, 1, f->cost);
 			set_base(f, sp + BASE_REACH);
 			f->handlers = 0;
 			return f;
 		}
-	return fibers_new(sp + BASE_REACH);
+	return fibers_new(context_here(), context_here()->fiber, sp + BASE_REACH);
 }
 
 void fibers_stack_moved(uint64_t sp, uint64_t old_sp)
 {
-	struct fiber *f = observer.fiber, *next;
+	struct fiber *f = context_here()->fiber, *next;
 
 	if (sp >= old_sp && sp <= f->core->top->sp)
 		return;
@@ -160,14 +179,14 @@ void fibers_stack_moved(uint64_t sp, uint64_t old_sp)
 	} else if ((next = new_stack(sp))) {
 		switch_to(next, old_sp);
 	}
-	observer.fiber->jumping = true;
+	context_here()->fiber->jumping = true;
 	fibers_show_top();
 }
 
-void fibers_end_all(void)
+void fibers_end_all(struct context *ctx)
 {
-	fibers_costs();
-	for (struct fiber *f = observer.fibers; f; f = f->next)
+	fibers_costs_of(ctx);
+	for (struct fiber *f = ctx->fibers; f; f = f->next)
 		slope_thread_end(f->core, f->cost);
-	observer.fibers = observer.fiber = NULL;
+	ctx->fibers = ctx->fiber = NULL;
 }

@@ -6,11 +6,12 @@
  *   codeplaces.c   addresses of code to functions and modules (symbols.c)
  *   activations.c  calls, returns, jumps between functions, signal handlers
  *   fibers.c       one fiber per stack: the program's own, and coroutines'
- *   accesses.c     what is added to translated code
- *   checks.c       the inlined check that spares most accesses the way into C
+ *   reports.c      calls of C out of translated code; what else is added to it: making.h
  *   strings.c      repeated string instructions
  *   kerneldata.c   what system calls read and write
  *   profilefile.c  the profile
+ *
+ * A thread tells of itself without the lock. Session-wide calls are made with it.
  *
  * With --access=call every access goes through plain C in the core: slow, and
  * the reference for the checks that are part of translated code. The rules are those of the
@@ -34,7 +35,7 @@ struct patterns {
 
 /* One stack with all that happens on it. */
 struct fiber {
-	struct fiber *next;
+	struct fiber *next;          /* of the same thread; its first one is the last */
 	struct slope_thread *core;
 	uint64_t cost[SLOPE_UNITS_MAX];
 	uint64_t base;               /* highest address that is surely on this stack */
@@ -59,8 +60,8 @@ struct observer {
 	bool inlined;                /* translated code holds checks */
 	uint32_t units;
 	int unit_ir, unit_bb;        /* which cost is which; -1: not counted */
-	struct fiber *fiber, *fibers;    /* the running one; all, the first one made last */
 	uint32_t exec_count;
+	bool written;                /* the profile is */
 };
 
 extern struct observer observer;
@@ -80,6 +81,10 @@ void observing_moved(uint64_t from, uint64_t to, uint64_t bytes);
 void observing_request(const uint64_t *block);
 /* After a fork, in the child. */
 void observing_forked(void);
+/* A new thread, made by that fiber. False when memory runs out. */
+bool observing_thread(struct context *ctx, const struct fiber *parent);
+/* It ends, or could not begin. */
+void observing_thread_ends(struct context *ctx);
 
 /* ---- codeplaces.c ---- */
 
@@ -102,13 +107,28 @@ void codeplaces_forget(uint64_t address, uint64_t bytes);
 
 /* ---- fibers.c ---- */
 
-struct fiber *fibers_new(uint64_t base);
+/* A new stack of the thread; `parent` is who has made it, or NULL. NULL when memory runs out. */
+struct fiber *fibers_new(struct context *ctx, const struct fiber *parent, uint64_t base);
 /* What translated code has counted goes to the running fiber; its costs. */
 const uint64_t *fibers_costs(void);
+/* The same for a thread that stands still. */
+const uint64_t *fibers_costs_of(struct context *ctx);
 /* The topmost activation has changed: what inlined checks compare with. */
 void fibers_show_top(void);
+/* The same where neither the fiber nor its window has. */
+SLOPE_INLINE void fibers_show(struct context *ctx, const struct slope_thread *core)
+{
+	uint64_t top = core->top_stamp, seen = slope_stamp_seen(core->top_stamp, core->marks);
+
+	ctx->top = top << 32 | top | ctx->top_mask;
+	ctx->seen = seen << 32 | seen;
+	ctx->below_and_span = ctx->top_mask ? 0 : (uint64_t)(core->top_stamp - core->below_stamp) << 32 | core->below_stamp;
+	ctx->top_sp = core->top->sp;
+	ctx->top_fn = core->top->fn;
+}
 void fibers_stack_moved(uint64_t sp, uint64_t old_sp);
-void fibers_end_all(void);
+/* The thread ends. */
+void fibers_end_all(struct context *ctx);
 
 /* ---- activations.c: called from translated code ---- */
 
@@ -122,38 +142,21 @@ void activations_begin(uint64_t pc, uint64_t sp);
 void activations_handler(uint64_t handler, uint64_t sp, bool on_altstack);
 void activations_handler_ends(void);
 
-/* ---- accesses.c: into translated code, keeping all registers and flags ---- */
+/* ---- reports.c: calls of C out of translated code, keeping all registers and flags ---- */
 
-void accesses_emit(struct emit *e, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand, uint64_t pc);
-/* A call of `function` with up to three arguments that are constants or registers. */
 enum argument_kind { ARGUMENT_NONE, ARGUMENT_CONSTANT, ARGUMENT_REGISTER, ARGUMENT_CONTEXT };
 struct argument {
 	enum argument_kind kind;
 	uint64_t value;              /* the constant, the register's number, or the word's offset in the context */
 };
-void accesses_report(struct emit *e, const void *function, const struct argument argument[3]);
-/* Adds to the costs. */
-void accesses_count(struct emit *e, uint32_t instructions, uint32_t blocks);
-/* Does the instruction set the stack pointer to something not computed from it? */
-bool accesses_sets_stack(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand);
+void reports_call(struct emit *e, const void *function, const struct argument argument[3]);
+void reports_access(struct emit *e, const struct access *a);
+/* What they call. */
+void reports_read(uint64_t address, uint64_t bytes);
+void reports_write(uint64_t address, uint64_t bytes);
 
-/* ---- checks.c ---- */
-
-struct checks_jump {
-	uint8_t *done;
-};
-
-/* Does this processor, with cells of this size, have what the check needs? */
+/* Does this processor, with cells of this size, have what the checks of checks.c need? */
 bool checks_possible(void);
-/* Is there a check for accesses of this size? */
-bool checks_size(uint64_t bytes);
-/* Registers are saved; then the caller puts the address into rcx. */
-void checks_begin(struct emit *e);
-/* The check; what follows up to checks_end, with all registers the program's, runs if a word is not up to date. */
-struct checks_jump checks_emit(struct emit *e, uint64_t bytes, bool write);
-/* What follows up to checks_end runs if another function is on top. */
-struct checks_jump checks_top_fn(struct emit *e, uint32_t fn);
-void checks_end(struct emit *e, struct checks_jump jump);
 
 /* ---- strings.c ---- */
 
@@ -167,8 +170,11 @@ void kerneldata_after(long number, const uint64_t *args, long result);
 
 /* ---- profilefile.c ---- */
 
+/* All other threads stand still from then on. */
 void profilefile_write(int64_t exit_code, const char *ended);
-/* The image is about to be replaced: its profile is written by a copy of the process. */
+/* What the system calls the thread, into its tables. */
+void profilefile_note_names(struct context *ctx);
+/* The image is about to be replaced: all other threads stand still, its profile is written by a copy of the process. */
 void profilefile_before_exec(void);
 void profilefile_after_failed_exec(void);
 

@@ -30,7 +30,11 @@
 #define OWN_STACK_BYTES (256u << 10)
 #define FPSTATE_BYTES 512u
 #define DEFAULT ((uint64_t)0)
+#define FAULTS (bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP))
+#define IGNORED ((uint64_t)1)
 #define NOWHERE UINT64_MAX
+#define SKIPPED (UINT64_MAX - 1)
+#define FAULT_WRITE 2u           /* in a page fault's error code */
 
 struct action {
 	uint64_t handler, flags, restorer, mask;
@@ -43,14 +47,9 @@ struct frame {
 };
 
 static struct {
-	struct action action[SIGNALS];   /* the program's; where ours stands for it */
+	struct action action[SIGNALS];   /* the program's; where ours stands for it. Under the runtime's lock */
 	bool watching;                   /* some code is on pages that the program may write */
-	uint64_t mask;                   /* the program's, while one is waiting */
-	uint8_t info[128];
-	stack_t altstack;                /* the program's */
 } signals;
-
-int slope_signal_waiting;
 
 static uint64_t bit(int number)
 {
@@ -63,11 +62,29 @@ static bool is_fault(int number, const siginfo_t *info)
 	       info->si_code > 0;
 }
 
+static struct action action_of(int number)
+{
+	struct action a;
+
+	lock_take(&runtime.lock);
+	a = signals.action[number];
+	lock_give(&runtime.lock);
+	return a;
+}
+
+/* Writes to code must reach us, and steps. */
+uint64_t signals_allowed(uint64_t mask)
+{
+	return mask & ~(bit(SIGTRAP) | (signals.watching ? bit(SIGSEGV) : 0));
+}
+
 /* ---- delivering ---- */
 
 static bool on_altstack(uint64_t sp)
 {
-	return sp - (uint64_t)signals.altstack.ss_sp < signals.altstack.ss_size;
+	const stack_t *alt = &context_here()->altstack;
+
+	return sp - (uint64_t)alt->ss_sp < alt->ss_size;
 }
 
 static size_t fpstate_bytes(const struct ucontext *uc)
@@ -82,9 +99,10 @@ static struct frame *frame_at(const struct ucontext *uc, const struct action *a,
 {
 	uint64_t sp = uc->uc_mcontext.rsp - RED_ZONE;
 	size_t bytes = fpstate_bytes(uc);
+	const stack_t *alt = &context_here()->altstack;
 
-	if (a->flags & SA_ONSTACK && signals.altstack.ss_size && !on_altstack(uc->uc_mcontext.rsp))
-		sp = (uint64_t)signals.altstack.ss_sp + signals.altstack.ss_size;
+	if (a->flags & SA_ONSTACK && alt->ss_size && !on_altstack(uc->uc_mcontext.rsp))
+		sp = (uint64_t)alt->ss_sp + alt->ss_size;
 	*fpstate = (sp - bytes) & ~63ul;
 	sp = ((*fpstate - sizeof(struct frame) + 8) & ~15ul) - 8;
 	return space_allows(&runtime.space, sp, *fpstate + bytes - sp, PROT_READ | PROT_WRITE) ? (struct frame *)sp : NULL;
@@ -100,12 +118,30 @@ static void die_by(int number)
 	system_call(__NR_kill, system_call(__NR_getpid, 0, 0, 0, 0, 0, 0), number, 0, 0, 0, 0);
 }
 
+static void reset(int number)
+{
+	struct action *a = &signals.action[number];
+
+	lock_take(&runtime.lock);
+	memset(a, 0, sizeof *a);
+	system_call(__NR_rt_sigaction, number, (long)a, 0, SET_BYTES, 0, 0);
+	lock_give(&runtime.lock);
+}
+
+/* On at the program's address, with the registers that are the program's. */
+static void go_to(struct ucontext *uc, uint64_t pc)
+{
+	const struct block *block = dispatch_block(pc);
+
+	uc->uc_mcontext.rip = block ? block->code : pc;
+}
+
 /* `uc` has the program's registers but for rip; afterwards those of its handler, ready to be translated. */
 static void begin_handler(struct ucontext *uc, int number, const void *info, uint64_t pc, uint64_t mask)
 {
-	struct action *a = &signals.action[number];
+	struct action a = action_of(number);
 	uint64_t fpstate;
-	struct frame *f = frame_at(uc, a, &fpstate);
+	struct frame *f = frame_at(uc, &a, &fpstate);
 
 	if (!f) {
 		die_by(SIGSEGV);
@@ -113,11 +149,11 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	}
 	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
 	memcpy((void *)fpstate, uc->uc_mcontext.fpstate, fpstate_bytes(uc));
-	f->restorer = a->restorer;
+	f->restorer = a.restorer;
 	f->uc = *uc;
 	f->uc.uc_mcontext.rip = pc;
 	f->uc.uc_mcontext.fpstate = (void *)fpstate;
-	f->uc.uc_stack = signals.altstack;
+	f->uc.uc_stack = context_here()->altstack;
 	f->uc.uc_sigmask = (sigset_t)mask;
 	slope_copy(f->info, info, sizeof f->info);
 	uc->uc_mcontext.rdi = (uint64_t)number;
@@ -126,22 +162,14 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	uc->uc_mcontext.rax = 0;
 	uc->uc_mcontext.rsp = (uint64_t)f;
 	uc->uc_mcontext.eflags &= ~UINT64_C(0x400);
-	uc->uc_sigmask = (sigset_t)(mask | a->mask | (a->flags & SA_NODEFER ? 0 : bit(number)));
-	uint64_t handler = a->handler;
-
+	uc->uc_sigmask = (sigset_t)signals_allowed(mask | a.mask | (a.flags & SA_NODEFER ? 0 : bit(number)));
 	if (observer.on) {
 		slope_session_kernel_write(&observer.session, (uint64_t)f, sizeof *f);
-		activations_handler(handler, (uint64_t)f, on_altstack((uint64_t)f));
+		activations_handler(a.handler, (uint64_t)f, on_altstack((uint64_t)f));
 	}
-	const struct block *block = codecache_find(&runtime.cache, handler);
-
-	if (a->flags & SA_RESETHAND) {
-		memset(a, 0, sizeof *a);
-		system_call(__NR_rt_sigaction, number, (long)a, 0, SET_BYTES, 0, 0);
-	}
-	if (!block)
-		block = blocks_translate(handler);
-	uc->uc_mcontext.rip = block ? block->code : handler;
+	if (a.flags & SA_RESETHAND)
+		reset(number);
+	go_to(uc, a.handler);
 }
 
 /* ---- our own handler ---- */
@@ -152,8 +180,8 @@ static void step_on(struct ucontext *uc)
 	uint64_t rip = uc->uc_mcontext.rip;
 
 	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
-	if (runtime.context->inside)
-		runtime.context->flags |= TRAP_FLAG;
+	if (context_here()->inside)
+		context_here()->flags |= TRAP_FLAG;
 	else if ((rip >= PLAN_CACHE && rip < PLAN_CACHE_END) ||
 		 (rip >= (uint64_t)slope_gate_first && rip < (uint64_t)slope_gate_last))
 		uc->uc_mcontext.eflags |= TRAP_FLAG;
@@ -165,7 +193,14 @@ static void step_on(struct ucontext *uc)
 /* The block around a place in the cache; elsewhere C may be at work on the list of blocks. */
 static const struct block *block_around(uint64_t rip)
 {
-	return rip >= PLAN_CACHE && rip < PLAN_CACHE_END ? codecache_around(&runtime.cache, rip) : NULL;
+	const struct block *block;
+
+	if (rip < PLAN_CACHE || rip >= PLAN_CACHE_END)
+		return NULL;
+	lock_take(&runtime.lock);
+	block = codecache_around(&runtime.cache, rip);
+	lock_give(&runtime.lock);
+	return block;
 }
 
 /* No handler of the program: ours stands here for the default, so that the profile is written first. */
@@ -175,41 +210,86 @@ static void end_by(int number)
 	die_by(number);
 }
 
+/* The program's register with this number. */
+static uint64_t *register_of(struct ucontext *uc, int number)
+{
+	struct sigcontext_64 *r = (struct sigcontext_64 *)(void *)&uc->uc_mcontext;
+	__u64 *const list[16] = {
+		&r->ax, &r->cx, &r->dx, &r->bx, &r->sp, &r->bp, &r->si, &r->di,
+		&r->r8, &r->r9, &r->r10, &r->r11, &r->r12, &r->r13, &r->r14, &r->r15,
+	};
+
+	return (uint64_t *)list[number];
+}
+
+/* The register that the block has borrowed gets the program's value. */
+static void give_back(struct ucontext *uc, const struct block *block)
+{
+	if (block->facts.stamp >= 0)
+		*register_of(uc, block->facts.stamp) = context_here()->stamp_home;
+}
+
+/* As if nothing had been waiting. */
+static void go_back(struct ucontext *uc, uint64_t pc)
+{
+	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
+	uc->uc_sigmask = (sigset_t)context_here()->signal_mask;
+	go_to(uc, pc);
+}
+
 static void on_step(struct ucontext *uc)
 {
+	struct context *ctx = context_here();
 	const struct block *block = block_around(uc->uc_mcontext.rip);
-	int number = slope_signal_waiting;
+	int number = (int)ctx->waiting;
+	uint64_t pc;
 
-	if (!number) {
+	if (!number && !ctx->asked) {
 		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;     /* the program kept flags from an earlier step */
 		return;
 	}
-	if (!block || block->code != uc->uc_mcontext.rip) {
+	if (!block || (block->code != uc->uc_mcontext.rip && block->code + block->facts.inner != uc->uc_mcontext.rip)) {
 		step_on(uc);
 		return;
 	}
-	slope_signal_waiting = 0;
-	if (signals.action[number].handler)
-		begin_handler(uc, number, signals.info, block->pc, signals.mask);
-	else
+	if (block->code != uc->uc_mcontext.rip)
+		give_back(uc, block);
+	pc = block->pc;
+	ctx->asked = 0;
+	threading_pause(ctx);
+	if (!number) {
+		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
+		go_to(uc, pc);
+		return;
+	}
+	ctx->waiting = 0;
+	if (action_of(number).handler > IGNORED)
+		begin_handler(uc, number, ctx->signal_info, pc, ctx->signal_mask);
+	else if (action_of(number).handler == DEFAULT)
 		end_by(number);
+	else
+		go_back(uc, pc);
 }
 
-/* In code that was added the program's registers may be in the context: those that checks use. */
-static void bring_registers_back(struct ucontext *uc)
+/* Another thread wants all to stand still: at once if this one rests, or at the start of the next block. */
+static bool is_asked(int number, const siginfo_t *info, struct ucontext *uc)
 {
-	const uint64_t *reg = runtime.context->reg;
+	struct context *ctx = context_here();
 
-	uc->uc_mcontext.rax = reg[REG_RAX];
-	uc->uc_mcontext.rcx = reg[REG_RCX];
-	uc->uc_mcontext.rdx = reg[REG_RDX];
-	uc->uc_mcontext.rsi = reg[REG_RSI];
-	uc->uc_mcontext.rdi = reg[REG_RDI];
+	if (number != SIGTRAP || info->si_code != SI_QUEUE || info->si_pid)
+		return false;
+	ctx->disturbed = 1;
+	if (!ctx->rests && threading_wanted(ctx)) {
+		ctx->asked = 1;
+		step_on(uc);
+	}
+	return true;
 }
 
 /*
- * The program's address of the instruction that faulted; NOWHERE when it was
- * not one of the program's. A check faults where its instruction would.
+ * The program's address of the instruction that faulted, and its registers;
+ * NOWHERE when it was not one of the program's. SKIPPED: it was a check, which
+ * has been left out: its instruction will fault itself.
  */
 static uint64_t fault_pc(struct ucontext *uc)
 {
@@ -219,30 +299,54 @@ static uint64_t fault_pc(struct ucontext *uc)
 
 	if (!block)
 		return rip < PLAN_CACHE || (rip >= PLAN_SELF_END && rip < runtime.space.window) ? rip : NOWHERE;
-	while (i + 1 < block->marks && block->mark[i + 1].cache <= rip - block->code)
+	uint64_t at = rip - block->code;
+
+	if (at >= block->code_bytes)
+		return NOWHERE;          /* nothing faults in the cold part */
+	while (i + 1 < block->marks && block->mark[i + 1].cache <= at)
 		i++;
-	if (observer.on && rip - block->code < block->mark[i].own)
-		bring_registers_back(uc);
-	return block->pc + block->mark[i].program;
+	if (at >= block->mark[i].cache && at < block->mark[i].own) {
+		if (block->mark[i].borrowed)
+			*register_of(uc, block->facts.spare) = context_here()->spare_home;
+		uc->uc_mcontext.rip = block->code + block->mark[i].own;
+		return SKIPPED;
+	}
+	if (at >= block->facts.inner)
+		give_back(uc, block);
+	return block->pc + (uint64_t)(int64_t)block->mark[i].program;
+}
+
+/* Is the page writable, or has it been made so by another thread meanwhile? */
+static bool make_writable(uint64_t address)
+{
+	const struct space_region *region;
+	bool good;
+
+	lock_take(&runtime.lock);
+	region = space_at(&runtime.space, address);
+	good = region && region->prot & PROT_WRITE;
+	if (good && space_unwatch(&runtime.space, address))
+		codecache_changed(&runtime.cache, address, 1);
+	lock_give(&runtime.lock);
+	return good;
 }
 
 /*
- * A write to code that was translated from a writable page, which blocks.c
- * has protected: the page is writable again, all translations go, and the
- * instruction runs anew in a new one.
+ * A write to a page with code that was translated, which is watched: the
+ * page is writable again, the blocks made of it die, and the instruction runs anew:
+ * in a new block, if its own was one of them.
  */
 static bool code_written(int number, const siginfo_t *info, struct ucontext *uc)
 {
+	const struct block *block;
 	uint64_t pc;
 
-	if (number != SIGSEGV || info->si_code != SEGV_ACCERR || !space_unwatch(&runtime.space, (uint64_t)info->si_addr))
+	if (number != SIGSEGV || info->si_code != SEGV_ACCERR || !(uc->uc_mcontext.err & FAULT_WRITE) ||
+	    !make_writable((uint64_t)info->si_addr))
 		return false;
-	pc = fault_pc(uc);
-	codecache_empty(&runtime.cache);
-	const struct block *block = pc == NOWHERE ? NULL : blocks_translate(pc);
-
-	if (block)
-		uc->uc_mcontext.rip = block->code;
+	block = block_around(uc->uc_mcontext.rip);
+	if (block && block->dead && (pc = fault_pc(uc)) != NOWHERE)
+		go_to(uc, pc);
 	return true;
 }
 
@@ -250,9 +354,8 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 {
 	uint64_t mask = (uint64_t)uc->uc_sigmask;
 
-	if (code_written(number, info, uc))
+	if (code_written(number, info, uc) || is_asked(number, info, uc))
 		return;
-
 	if (number == SIGTRAP && info->si_code == TRAP_TRACE) {
 		on_step(uc);
 		return;
@@ -260,18 +363,22 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 	if (is_fault(number, info)) {
 		uint64_t pc = fault_pc(uc);
 
+		if (pc == SKIPPED)
+			return;
 		if (pc == NOWHERE)
 			die_by(number);
-		else if (!signals.action[number].handler)
+		else if (!action_of(number).handler)
 			end_by(number);
 		else
 			begin_handler(uc, number, info, pc, mask);
 		return;
 	}
-	slope_signal_waiting = number;
-	signals.mask = mask;
-	slope_copy(signals.info, info, sizeof signals.info);
-	uc->uc_sigmask = ~(sigset_t)(bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP));
+	struct context *ctx = context_here();
+
+	ctx->waiting = (uint32_t)number;
+	ctx->signal_mask = mask;
+	slope_copy(ctx->signal_info, info, sizeof ctx->signal_info);
+	uc->uc_sigmask = ~(sigset_t)FAULTS;
 	step_on(uc);
 }
 
@@ -279,14 +386,19 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 
 static bool own_stack(void)
 {
-	static bool there;
+	struct context *ctx = context_here();
+	void *stack = ctx->own_altstack ? NULL : system_pages(OWN_STACK_BYTES, false);
 
-	if (!there) {
-		stack_t own = { .ss_sp = system_pages(OWN_STACK_BYTES, false), .ss_size = OWN_STACK_BYTES };
+	if (stack)
+		signals_use_stack(stack, OWN_STACK_BYTES);
+	return ctx->own_altstack;
+}
 
-		there = own.ss_sp && !system_call(__NR_sigaltstack, (long)&own, 0, 0, 0, 0, 0);
-	}
-	return there;
+void signals_use_stack(void *stack, size_t bytes)
+{
+	stack_t own = { .ss_sp = stack, .ss_size = bytes };
+
+	context_here()->own_altstack = !system_call(__NR_sigaltstack, (long)&own, 0, 0, 0, 0, 0);
 }
 
 static struct action ours(uint64_t flags)
@@ -319,6 +431,8 @@ void signals_watch_faults(void)
 {
 	struct action set = ours(0);
 
+	if (signals.watching)
+		return;
 	if (!own_stack())
 		system_stop("no memory for a stack of signal handlers", NULL);
 	if (!signals.action[SIGSEGV].handler)
@@ -328,51 +442,79 @@ void signals_watch_faults(void)
 
 void signals_start(void)
 {
+	struct action steps = ours(0);
+	uint64_t set = bit(SIGTRAP);
+
+	if (!own_stack())
+		system_stop("no memory for a stack of signal handlers", NULL);
+	system_call(__NR_rt_sigaction, SIGTRAP, (long)&steps, 0, SET_BYTES, 0, 0);
+	system_call(__NR_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, SET_BYTES, 0, 0);
 	for (int number = 1; number < SIGNALS; number++) {
 		struct action now, set = ours(0);
 
 		if (!observer.on || !ends_process(number) ||
 		    system_call(__NR_rt_sigaction, number, 0, (long)&now, SET_BYTES, 0, 0) || now.handler != DEFAULT)
 			continue;
-		if (!own_stack())
-			return;
 		system_call(__NR_rt_sigaction, number, (long)&set, 0, SET_BYTES, 0, 0);
 	}
 }
 
-long signals_action(int number, const void *action, void *old, size_t set_bytes)
+/* With the lock held: sets what is wanted, where something is, and tells what was. */
+static long set_action(int number, const struct action *wanted, struct action *was)
 {
-	struct action wanted = { 0 }, was, set;
-	bool given = action != NULL, by_us;
-
-	if (number < 1 || number >= SIGNALS || set_bytes != SET_BYTES)
-		return -EINVAL;
-	if ((given && !space_allows(&runtime.space, (uint64_t)action, sizeof wanted, PROT_READ)) ||
-	    (old && !space_allows(&runtime.space, (uint64_t)old, sizeof was, PROT_WRITE)))
-		return -EFAULT;
-	if (given)
-		slope_copy(&wanted, action, sizeof wanted);
-	by_us = wants_ours(number, wanted.handler);
-	if (given && by_us && !own_stack())
-		return -ENOMEM;
-	set = by_us ? ours(wanted.flags) : wanted;
-	long result = system_call(__NR_rt_sigaction, number, given ? (long)&set : 0, (long)&was, SET_BYTES, 0, 0);
+	bool by_us = wanted && wants_ours(number, wanted->handler);
+	struct action set = by_us ? ours(wanted->flags) : wanted ? *wanted : (struct action){ 0 };
+	long result = system_call(__NR_rt_sigaction, number, wanted ? (long)&set : 0, (long)was, SET_BYTES, 0, 0);
 
 	if (result)
 		return result;
-	if (was.handler == (uint64_t)on_signal)
-		was = signals.action[number];
-	if (old)
+	if (was->handler == (uint64_t)on_signal)
+		*was = signals.action[number];
+	if (wanted)
+		signals.action[number] = wanted->handler > 1 || by_us ? *wanted : (struct action){ 0 };
+	return 0;
+}
+
+long signals_action(int number, const void *action, void *old, size_t set_bytes)
+{
+	struct action wanted = { 0 }, was;
+	long result;
+
+	if (number < 1 || number >= SIGNALS || set_bytes != SET_BYTES)
+		return -EINVAL;
+	if ((action && !space_allows(&runtime.space, (uint64_t)action, sizeof wanted, PROT_READ)) ||
+	    (old && !space_allows(&runtime.space, (uint64_t)old, sizeof was, PROT_WRITE)))
+		return -EFAULT;
+	if (action)
+		slope_copy(&wanted, action, sizeof wanted);
+	lock_take(&runtime.lock);
+	result = set_action(number, action ? &wanted : NULL, &was);
+	lock_give(&runtime.lock);
+	if (!result && old)
 		slope_copy(old, &was, sizeof was);
-	if (given)
-		signals.action[number] = wanted.handler > 1 || by_us ? wanted : (struct action){ 0 };
-	set = ours(0);
-	if (given && wanted.handler > 1 && !signals.action[SIGTRAP].handler)
-		result = system_call(__NR_rt_sigaction, SIGTRAP, (long)&set, 0, SET_BYTES, 0, 0);
+	/* It will look at registers, or go on elsewhere with them. */
+	if (!result && wanted.handler > IGNORED && FAULTS >> (number - 1) & 1 && !runtime.precise) {
+		runtime.precise = true;
+		threading_empty_cache();
+	}
 	return result;
 }
 
-long signals_altstack(const struct context *ctx, const void *new, void *old)
+long signals_mask(int how, const void *set, void *old, size_t set_bytes)
+{
+	uint64_t mask, args[6] = { (uint64_t)how, set ? (uint64_t)&mask : 0, (uint64_t)old, set_bytes };
+
+	if (set && set_bytes == SET_BYTES) {
+		if (!space_allows(&runtime.space, (uint64_t)set, SET_BYTES, PROT_READ))
+			return -EFAULT;
+		slope_copy(&mask, set, sizeof mask);
+		if (how != SIG_UNBLOCK)
+			mask = signals_allowed(mask);
+	}
+	return slope_gate_syscall(__NR_rt_sigprocmask, args);
+}
+
+long signals_altstack(struct context *ctx, const void *new, void *old)
 {
 	bool inside = on_altstack(ctx->reg[REG_RSP]);
 
@@ -380,7 +522,7 @@ long signals_altstack(const struct context *ctx, const void *new, void *old)
 	    (old && !space_allows(&runtime.space, (uint64_t)old, sizeof(stack_t), PROT_WRITE)))
 		return -EFAULT;
 	if (old) {
-		stack_t was = signals.altstack;
+		stack_t was = ctx->altstack;
 
 		was.ss_flags = !was.ss_size ? SS_DISABLE : inside ? SS_ONSTACK : 0;
 		slope_copy(old, &was, sizeof was);
@@ -395,7 +537,7 @@ long signals_altstack(const struct context *ctx, const void *new, void *old)
 		wanted = (stack_t){ 0 };
 	else if (wanted.ss_size < MINSIGSTKSZ)
 		return -ENOMEM;
-	signals.altstack = wanted;
+	ctx->altstack = wanted;
 	return 0;
 }
 
@@ -423,16 +565,16 @@ uint64_t signals_return(struct context *ctx)
 		from->ax, from->cx, from->dx, from->bx, from->sp, from->bp, from->si, from->di,
 		from->r8, from->r9, from->r10, from->r11, from->r12, from->r13, from->r14, from->r15,
 	};
-	uint64_t mask = (uint64_t)uc->uc_sigmask, pc = from->ip;
+	uint64_t mask = signals_allowed((uint64_t)uc->uc_sigmask), pc = from->ip;
 
 	slope_copy(ctx->reg, reg, sizeof reg);
-	ctx->flags = from->flags | (slope_signal_waiting ? TRAP_FLAG : 0);
-	signals.altstack = uc->uc_stack.ss_flags & SS_DISABLE ? (stack_t){ 0 } : uc->uc_stack;
+	ctx->flags = from->flags | (ctx->waiting || ctx->asked ? TRAP_FLAG : 0);
+	ctx->altstack = uc->uc_stack.ss_flags & SS_DISABLE ? (stack_t){ 0 } : uc->uc_stack;
 	restore_vectors(uc);
 	if (observer.on)
 		activations_handler_ends();
-	if (slope_signal_waiting)
-		signals.mask = mask;     /* all others wait until this one is delivered */
+	if (ctx->waiting)
+		ctx->signal_mask = mask;     /* all others wait until this one is delivered */
 	else
 		system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, SET_BYTES, 0, 0);
 	return pc;

@@ -4,7 +4,8 @@
  *
  * Runs a program under slope's own binary translator: loads it, and from its
  * first instruction on runs a translation of it. `slope record` starts this;
- * plan.h and runtime.h say how it works.
+ * plan.h and runtime.h say how it works. With --check it ends before that
+ * instruction: status 0, or one line that says what is in the way.
  */
 #include "sources/translator/runtime.h"
 #include "sources/translator/observing.h"
@@ -23,6 +24,7 @@ void slope_translator_main(const uint64_t *own) __attribute__((noreturn));
 
 struct start {
 	uint64_t window_log2;
+	bool check;                  /* end before the first instruction */
 	const char *argv0;
 	char **argv;                 /* the program and its arguments */
 };
@@ -40,7 +42,9 @@ static void take_option(struct start *start, const char *option)
 {
 	const char *value;
 
-	if ((value = system_after(option, "--argv0="))) {
+	if (system_same(option, "--check")) {
+		start->check = true;
+	} else if ((value = system_after(option, "--argv0="))) {
 		start->argv0 = value;
 	} else if ((value = system_after(option, "--window-log2="))) {
 		start->window_log2 = number_in(value);
@@ -150,12 +154,16 @@ static void check_processor(const uint64_t *auxv)
 /* The thread's shadow window with its context near the start; the kernel backs what is touched. */
 static void make_context(uint64_t window_bytes)
 {
-	runtime.window = system_pages(window_bytes, true);
-	if (!runtime.window)
+	void *window = system_pages(window_bytes, true);
+
+	if (!window)
 		system_stop("no room for the shadow of the program's memory; allow more address space (ulimit -v), "
 			    "or use --source=valgrind", NULL);
-	runtime.context = (struct context *)((char *)runtime.window + CTX_AT);
-	runtime.context->self = runtime.context;
+	struct context *ctx = (struct context *)((char *)window + CTX_AT);
+
+	ctx->self = ctx;
+	__asm__ volatile("wrgsbase %0" : : "r"(window) : "memory");
+	threading_init(ctx);
 }
 
 static uint64_t load(const uint64_t *own, char **argv)
@@ -171,8 +179,8 @@ static uint64_t load(const uint64_t *own, char **argv)
 	}
 	if (how != LOADING_DONE)
 		system_stop(what, " ", loading_reason(how), NULL);
-	runtime.context->reg[REG_RSP] = startstack_make(own, &image, interpreted ? &interpreter : NULL, argv);
-	if (!runtime.context->reg[REG_RSP])
+	context_here()->reg[REG_RSP] = startstack_make(own, &image, interpreted ? &interpreter : NULL, argv);
+	if (!context_here()->reg[REG_RSP])
 		system_stop("no memory for the program's stack", NULL);
 	return interpreted ? interpreter.entry : image.entry;
 }
@@ -198,7 +206,8 @@ void slope_translator_main(const uint64_t *own)
 	take_options(&start, (int)own[0], argv);
 	runtime.self = own_path();
 	runtime.program = start.argv[0];
-	space_init(&runtime.space, UINT64_C(1) << start.window_log2);
+	space_init(&runtime.space, UINT64_C(1) << start.window_log2, &runtime.lock);
+	runtime.window_log2 = (uint32_t)start.window_log2;
 	make_context(observing_shadow_bytes(UINT64_C(1) << start.window_log2));
 	argv = find_program(start.argv);
 	if (argv == start.argv && start.argv0)
@@ -212,14 +221,16 @@ void slope_translator_main(const uint64_t *own)
 	runtime.argv = argv;
 	uint64_t pc = load(own, argv);
 
+	if (start.check)
+		system_call(__NR_exit_group, 0, 0, 0, 0, 0, 0);
 	if (observer.on)
-		observing_start(pc, runtime.context->reg[REG_RSP]);
+		observing_start(pc, context_here()->reg[REG_RSP]);
 	signals_start();
-	const struct block *block = blocks_translate(pc);
+	const struct block *block = dispatch_block(pc);
 
 	if (!block)
 		system_stop(runtime.program, ": no code where it begins", NULL);
-	runtime.context->target = block->code;
-	runtime.context->flags = 0x202;
-	slope_gate_start(runtime.window);
+	context_here()->target = block->code;
+	context_here()->flags = 0x202;
+	slope_gate_start(context_window(context_here()));
 }
