@@ -38,6 +38,8 @@ static void valgrind_options(struct slope_list *options, const struct slope_sett
 	slope_list_add(options, "--trace-children=yes");
 	slope_list_add(options, "--vgdb=no");
 	slope_list_add(options, "--max-threads=%llu", (unsigned long long)s->max_threads);
+	if (s->verify)
+		slope_list_add(options, "--vex-iropt-level=0");  /* else loads whose result nobody uses are left out */
 	add_stack_size(options);
 }
 

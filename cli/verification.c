@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
-#include "cli/verify.h"
+#include "cli/verification.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -309,6 +309,7 @@ int slope_verify(const struct slope_settings *s, char **program)
 	ask_for_all(&v.settings);
 	if (result == 0) {
 		result = SLOPE_EXIT_FAILED;
+		program[0] = v.file;     /* the sources differ in what they show a program of its name */
 		if (ready(&v) && run_once(&v, VALGRIND) && run_once(&v, TRANSLATOR))
 			result = compare(&v);
 	}
