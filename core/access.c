@@ -65,31 +65,31 @@ static void count_induced(struct slope_frame *top, uint32_t writer)
 void slope_thread_read_stale(struct slope_thread *t, uint64_t cell, uint32_t *word)
 {
 	struct slope_frame *top = t->top;
-	uint32_t w = *word;
+	uint32_t w = *word, seen = slope_stamp_seen(t->top_stamp, t->marks);
 
-	if (SLOPE_LIKELY(w - SLOPE_STAMP_FIRST < SLOPE_PENDING - SLOPE_STAMP_FIRST)) {
+	if (SLOPE_LIKELY(w - 1 < SLOPE_PENDING - 1)) {
 		/* A first read for the top, but not for the activation that touched it last. */
 		top->rms++;
 		loser_of(t, w)->rms--;
-		*word = t->top_stamp | (w & SLOPE_STAMP_OWN);
+		*word = w & t->own_kept ? t->top_stamp : seen;
 		return;
 	}
 	bool pending = slope_stamp_pending(w);
-	uint32_t old = pending ? w - SLOPE_PENDING : 0;
+	uint32_t old = pending ? slope_stamp_before(w) : 0;
 
 	count_induced(top, new_to(t, cell, pending));
 	if (old >= t->top_stamp) {
 		top->extra++;            /* new data in a cell that is not new */
 	} else {
 		top->rms++;
-		if (old) {
+		if (old >= t->stamp[0]) {
 			struct slope_frame *owner = loser_of(t, old);
 
 			owner->rms--;
 			owner->extra++;  /* new to all of the stack */
 		}
 	}
-	*word = t->top_stamp;
+	*word = seen;
 }
 
 SLOPE_APART void slope_thread_read_apart(struct slope_thread *t, uint64_t cell, uint32_t *word, uint64_t count)
@@ -103,7 +103,7 @@ void slope_thread_write_shared(struct slope_thread *t, uint64_t cell, uint32_t *
 
 	if (slope_stamp_pending(w) || !(w & SLOPE_STAMP_OWN))
 		slope_sharing_write(t->session, t, cell);
-	*word = t->top_stamp | SLOPE_STAMP_OWN;
+	*word = t->top_stamp;
 }
 
 void slope_thread_read(struct slope_thread *t, uint64_t address, uint64_t bytes)
@@ -121,7 +121,7 @@ void slope_thread_read(struct slope_thread *t, uint64_t address, uint64_t bytes)
 		uint32_t *word = slope_shadow_cell(&t->shadow, cell);
 
 		if (SLOPE_UNLIKELY(!word))
-			t->session->lost[SLOPE_LOST_CELLS]++;
+			slope_session_lose(t->session, SLOPE_LOST_CELLS, 1);
 		else
 			slope_thread_read_words(t, cell, word, 1);
 	}
@@ -138,11 +138,11 @@ void slope_thread_write(struct slope_thread *t, uint64_t address, uint64_t bytes
 		uint32_t *word = slope_shadow_cell(&t->shadow, cell);
 
 		if (SLOPE_UNLIKELY(!word))
-			t->session->lost[SLOPE_LOST_CELLS]++;
+			slope_session_lose(t->session, SLOPE_LOST_CELLS, 1);
 		else if (shared)
 			slope_thread_write_shared(t, cell, word);
 		else
-			*word = t->top_stamp | SLOPE_STAMP_OWN;
+			*word = t->top_stamp;
 	}
 }
 
@@ -159,7 +159,7 @@ static uint32_t new_stamp(const struct slope_thread *t, size_t at)
 		else
 			hi = mid;
 	}
-	return (uint32_t)(SLOPE_STAMP_FIRST + SLOPE_STAMP_STEP * lo);
+	return slope_stamp_number((uint32_t)lo, t->marks);
 }
 
 static void restamp(void *arg, uint32_t *words, size_t count)
@@ -168,12 +168,18 @@ static void restamp(void *arg, uint32_t *words, size_t count)
 	uint32_t top = t->stamp[t->depth - 1], new_top = new_stamp(t, t->depth - 1);
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t w = words[i], flag = slope_stamp_pending(w) ? SLOPE_PENDING : 0;
+		uint32_t w = __atomic_load_n(&words[i], __ATOMIC_RELAXED), flag = slope_stamp_pending(w) ? SLOPE_PENDING : 0;
 		uint32_t s = w - flag;
 
-		if (s < SLOPE_STAMP_FIRST)
+		if (s < t->stamp[0])
 			continue;
-		words[i] = flag + (s & SLOPE_STAMP_OWN) + (s >= top ? new_top : new_stamp(t, find_owner(t, s)));
+		uint32_t fresh = s >= top ? new_top : new_stamp(t, find_owner(t, s));
+
+		fresh = flag + (s & SLOPE_STAMP_OWN ? fresh : slope_stamp_seen(fresh, t->marks));
+		if (!t->session->parallel)
+			words[i] = fresh;
+		else if (!__atomic_compare_exchange_n(&words[i], &w, fresh, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			i--;             /* somebody else has looked at it, or written it: once more */
 	}
 }
 
@@ -189,13 +195,19 @@ void slope_thread_renumber(struct slope_thread *t)
 
 	for (size_t i = 0; i < t->depth; i++) {
 		if (t->stamp[i] != old)
-			fresh = (uint32_t)(SLOPE_STAMP_FIRST + SLOPE_STAMP_STEP * i);
+			fresh = slope_stamp_number((uint32_t)i, t->marks);
 		old = t->stamp[i];
 		t->stamp[i] = fresh;
 	}
 	t->top_stamp = fresh;
 	t->below_stamp = t->depth > 1 ? t->stamp[t->depth - 2] : fresh;
-	t->clock = (uint32_t)(SLOPE_STAMP_FIRST + SLOPE_STAMP_STEP * t->depth);
+	t->clock = slope_stamp_number((uint32_t)t->depth, t->marks);
 	t->hint_span = 0;
-	s->renumberings++;
+	__atomic_fetch_add(&s->renumberings, 1, __ATOMIC_RELAXED);
+}
+
+void slope_thread_make_room(struct slope_thread *t)
+{
+	if (t->clock >= slope_stamp_number((uint32_t)(2 * t->depth + 8), t->marks))
+		slope_thread_renumber(t);
 }

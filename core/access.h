@@ -27,7 +27,7 @@ SLOPE_INLINE bool slope_thread_moved(struct slope_thread *t, uint32_t word, uint
 /* `count` words from the one of `cell` on. */
 SLOPE_INLINE void slope_thread_read_words(struct slope_thread *t, uint64_t cell, uint32_t *word, uint64_t count)
 {
-	uint32_t top = t->top_stamp;
+	uint32_t top = t->top_stamp, seen = slope_stamp_seen(top, t->marks);
 
 	for (uint64_t i = 0; i < count; i++) {
 		uint32_t w = word[i];
@@ -35,7 +35,7 @@ SLOPE_INLINE void slope_thread_read_words(struct slope_thread *t, uint64_t cell,
 		if (slope_stamp_fresh(w, top))
 			continue;
 		if (SLOPE_LIKELY(slope_thread_moved(t, w, 1)))
-			word[i] = top | (w & SLOPE_STAMP_OWN);
+			word[i] = w & t->own_kept ? top : seen;
 		else
 			slope_thread_read_stale(t, cell + i, &word[i]);
 	}
@@ -56,7 +56,7 @@ SLOPE_INLINE void slope_thread_read_pair(struct slope_thread *t, uint64_t cell, 
 		if (slope_stamp_fresh(w, top))
 			return;
 		if (SLOPE_LIKELY(slope_thread_moved(t, w, 2))) {
-			uint64_t both = top | (w & SLOPE_STAMP_OWN);
+			uint64_t both = w & t->own_kept ? top : slope_stamp_seen(top, t->marks);
 
 			__builtin_memcpy(word, &(uint64_t){ both << 32 | both }, sizeof both);
 			return;

@@ -105,7 +105,7 @@ void slope_arena_free(struct slope_arena *arena, void *p, size_t bytes)
 	arena->free_list[log2] = b;
 }
 
-bool slope_arena_grow(struct slope_arena *arena, void **array, size_t *capacity, size_t need, size_t size)
+bool slope_arena_grow_read(struct slope_arena *arena, void **array, size_t *capacity, size_t need, size_t size)
 {
 	size_t cap = *capacity ? *capacity * 2 : 4;
 
@@ -118,8 +118,19 @@ bool slope_arena_grow(struct slope_arena *arena, void **array, size_t *capacity,
 	if (!bigger)
 		return false;
 	slope_copy(bigger, *array, *capacity * size);
-	slope_arena_free(arena, *array, *capacity * size);
 	*array = bigger;
 	*capacity = cap;
+	return true;
+}
+
+bool slope_arena_grow(struct slope_arena *arena, void **array, size_t *capacity, size_t need, size_t size)
+{
+	void *old = *array;
+	size_t old_bytes = *capacity * size;
+
+	if (!slope_arena_grow_read(arena, array, capacity, need, size))
+		return false;
+	if (*array != old)
+		slope_arena_free(arena, old, old_bytes);
 	return true;
 }

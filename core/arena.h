@@ -33,4 +33,7 @@ void slope_arena_free(struct slope_arena *arena, void *p, size_t bytes);
  */
 bool slope_arena_grow(struct slope_arena *arena, void **array, size_t *capacity, size_t need, size_t size);
 
+/* The same for an array that other threads may be reading: what they see stays as it is. */
+bool slope_arena_grow_read(struct slope_arena *arena, void **array, size_t *capacity, size_t need, size_t size);
+
 #endif

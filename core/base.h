@@ -27,7 +27,7 @@
 /*
  * Pages for the core. `pages` returns zeroed, page-aligned memory or NULL;
  * `release` takes back exactly what one `pages` call gave. `bytes` is always a
- * multiple of SLOPE_PAGE_BYTES.
+ * multiple of SLOPE_PAGE_BYTES. Threads that run at once may call both at once.
  */
 #define SLOPE_PAGE_BYTES 4096u
 
@@ -35,6 +35,8 @@ struct slope_host {
 	void *(*pages)(void *ctx, size_t bytes);
 	void (*release)(void *ctx, void *p, size_t bytes);
 	void *ctx;
+	/* Another thread is waited for: let it run. May be NULL. */
+	void (*yield)(void *ctx);
 };
 
 static inline size_t slope_page_round(size_t bytes)

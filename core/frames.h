@@ -23,9 +23,9 @@ SLOPE_INLINE void slope_frames_stamp(struct slope_thread *t, uint32_t flags)
 {
 	if (SLOPE_UNLIKELY(flags & SLOPE_FRAME_FOLDED && t->depth))
 		return;
-	if (SLOPE_UNLIKELY(t->clock + SLOPE_STAMP_STEP >= t->stamp_limit && t->clock >= 4 * t->depth + 16))
-		slope_thread_renumber(t);
-	t->clock = t->depth ? t->clock + SLOPE_STAMP_STEP : SLOPE_STAMP_FIRST;
+	if (SLOPE_UNLIKELY(t->clock + SLOPE_STAMP_STEP >= t->stamp_limit))
+		slope_thread_make_room(t);
+	t->clock = t->depth ? slope_stamp_next(t->clock, t->marks) : slope_stamp_number(0, t->marks);
 	t->top_stamp = t->clock;
 }
 
@@ -35,7 +35,7 @@ SLOPE_INLINE void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_
 	struct slope_record *record = slope_thread_record(t, fn);
 
 	if (SLOPE_UNLIKELY(t->depth == t->capacity) && !slope_frames_grow(t)) {
-		t->session->lost[SLOPE_LOST_CALLS]++;
+		slope_session_lose(t->session, SLOPE_LOST_CALLS, 1);
 		return;
 	}
 	if (SLOPE_UNLIKELY(!record || record->flags || !slope_thread_collecting(t)))
@@ -89,10 +89,10 @@ SLOPE_INLINE void slope_frames_collect(struct slope_thread *t, const struct slop
 			r->nested[u] += cost[u];
 	}
 	if (metrics & 1u << SLOPE_METRIC_TRMS && !slope_points_add(&r->points[SLOPE_METRIC_TRMS], &sample, units))
-		t->session->lost[SLOPE_LOST_POINTS]++;
+		slope_session_lose(t->session, SLOPE_LOST_POINTS, 1);
 	sample.n = rms;
 	if (metrics & 1u << SLOPE_METRIC_RMS && !slope_points_add(&r->points[SLOPE_METRIC_RMS], &sample, units))
-		t->session->lost[SLOPE_LOST_POINTS]++;
+		slope_session_lose(t->session, SLOPE_LOST_POINTS, 1);
 }
 
 /* The topmost frame ends and gives what it has to the one below. */

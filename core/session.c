@@ -7,9 +7,9 @@ static bool add_function(struct slope_session *s, const struct slope_function *f
 {
 	void *array = s->function;
 
-	if (!slope_arena_grow(&s->arena, &array, &s->function_capacity, s->function_count + 1, sizeof *f))
+	if (!slope_arena_grow_read(&s->arena, &array, &s->function_capacity, s->function_count + 1, sizeof *f))
 		return false;
-	s->function = array;
+	__atomic_store_n(&s->function, array, __ATOMIC_RELEASE);
 	s->function[s->function_count++] = *f;
 	return true;
 }
@@ -30,6 +30,9 @@ bool slope_session_init(struct slope_session *s, const struct slope_config *conf
 	*s = (struct slope_session){ .config = *config, .host = host };
 	if (!s->config.max_points)
 		s->config.max_points = SLOPE_POINTS_MAX_DEFAULT;
+	/* Marks leave fewer numbers. */
+	if (s->config.marked && s->config.stamp_limit && s->config.stamp_limit < SLOPE_STAMP_LIMIT / 16)
+		s->config.stamp_limit = slope_stamp_number(s->config.stamp_limit / 2, SLOPE_STAMP_MARKS);
 	if (!s->config.stamp_limit || s->config.stamp_limit > SLOPE_STAMP_LIMIT)
 		s->config.stamp_limit = SLOPE_STAMP_LIMIT;
 	SLOPE_ASSERT(s->config.units >= 1 && s->config.units <= SLOPE_UNITS_MAX && s->config.cell_log2 <= 6);
@@ -47,6 +50,15 @@ bool slope_session_init(struct slope_session *s, const struct slope_config *conf
 	s->thread = threads;
 	s->thread_count = 1;
 	return true;
+}
+
+void slope_session_parallel(struct slope_session *s)
+{
+	SLOPE_ASSERT(s->config.parallel);
+	slope_sharing_tell(s);
+	s->parallel = s->shared = true;
+	for (size_t i = 1; i < s->thread_count; i++)
+		s->thread[i]->own_kept = 0;
 }
 
 void slope_session_fini(struct slope_session *s)
@@ -141,6 +153,7 @@ void slope_session_kernel_write(struct slope_session *s, uint64_t address, uint6
 		return;
 	uint64_t last = (address + bytes - 1) >> s->config.cell_log2;
 
+	slope_sharing_kernel_enters(s);
 	for (uint64_t cell = address >> s->config.cell_log2; cell <= last; cell++) {
 		slope_sharing_write(s, NULL, cell);
 		if (s->shared || s->thread_count < 2)
@@ -149,21 +162,23 @@ void slope_session_kernel_write(struct slope_session *s, uint64_t address, uint6
 		uint32_t *word = slope_shadow_cell(&s->thread[1]->shadow, cell);
 
 		if (word)
-			*word = slope_stamp_invalidate(*word);
+			*word = slope_stamp_invalidate(*word, s->thread[1]->marks);
 		else
-			s->lost[SLOPE_LOST_CELLS]++;
+			slope_session_lose(s, SLOPE_LOST_CELLS, 1);
 	}
+	slope_sharing_kernel_leaves(s);
 }
 
 /* Position of the first range that ends after the address. */
 static size_t range_after(const struct slope_session *s, uint64_t address)
 {
-	size_t lo = 0, hi = s->range_count;
+	size_t lo = 0, hi = __atomic_load_n(&s->range_count, __ATOMIC_ACQUIRE);
+	const struct slope_range *range = __atomic_load_n(&s->file_range, __ATOMIC_ACQUIRE);
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (s->file_range[mid].end <= address)
+		if (range[mid].end <= address)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -171,25 +186,40 @@ static size_t range_after(const struct slope_session *s, uint64_t address)
 	return lo;
 }
 
+/* The count is read before the ranges: an array never gets smaller. */
 bool slope_session_in_file(const struct slope_session *s, uint64_t address)
 {
-	size_t i = range_after(s, address);
+	uint32_t version;
+	bool inside;
 
-	return i < s->range_count && s->file_range[i].start <= address;
+	do {
+		version = __atomic_load_n(&s->range_version, __ATOMIC_ACQUIRE);
+		size_t count = __atomic_load_n(&s->range_count, __ATOMIC_ACQUIRE), i = range_after(s, address);
+
+		inside = i < count && __atomic_load_n(&s->file_range, __ATOMIC_ACQUIRE)[i].start <= address;
+	} while (version % 2 || version != __atomic_load_n(&s->range_version, __ATOMIC_ACQUIRE));
+	return inside;
+}
+
+/* Around every change of the ranges. */
+static void ranges_change(struct slope_session *s)
+{
+	__atomic_fetch_add(&s->range_version, 1, __ATOMIC_SEQ_CST);
 }
 
 static void insert_range(struct slope_session *s, size_t at, struct slope_range range)
 {
 	void *array = s->file_range;
 
-	if (!slope_arena_grow(&s->arena, &array, &s->range_capacity, s->range_count + 1, sizeof range)) {
-		s->lost[SLOPE_LOST_CELLS]++;
+	if (!slope_arena_grow_read(&s->arena, &array, &s->range_capacity, s->range_count + 1, sizeof range)) {
+		slope_session_lose(s, SLOPE_LOST_CELLS, 1);
 		return;
 	}
-	s->file_range = array;
-	for (size_t i = s->range_count++; i > at; i--)
+	__atomic_store_n(&s->file_range, array, __ATOMIC_RELEASE);
+	for (size_t i = s->range_count; i > at; i--)
 		s->file_range[i] = s->file_range[i - 1];
 	s->file_range[at] = range;
+	__atomic_store_n(&s->range_count, s->range_count + 1, __ATOMIC_RELEASE);
 }
 
 static void remove_range(struct slope_session *s, uint64_t start, uint64_t end)
@@ -221,8 +251,10 @@ void slope_session_map_file(struct slope_session *s, uint64_t address, uint64_t 
 {
 	if (!bytes)
 		return;
+	ranges_change(s);
 	remove_range(s, address, address + bytes);
 	insert_range(s, range_after(s, address), (struct slope_range){ address, address + bytes });
+	ranges_change(s);
 }
 
 void slope_session_forget(struct slope_session *s, uint64_t address, uint64_t bytes)
@@ -232,7 +264,9 @@ void slope_session_forget(struct slope_session *s, uint64_t address, uint64_t by
 	uint64_t cell = address >> s->config.cell_log2;
 	uint64_t count = ((address + bytes - 1) >> s->config.cell_log2) - cell + 1;
 
+	ranges_change(s);
 	remove_range(s, address, address + bytes);
+	ranges_change(s);
 	slope_shadow_clear(&s->sharing.directory, cell, count);
 	for (size_t i = 1; i < s->thread_count; i++)
 		slope_shadow_clear(&s->thread[i]->shadow, cell, count);
@@ -257,7 +291,7 @@ static void move_leaf(struct slope_session *s, struct slope_shadow *shadow, uint
 		uint32_t word = old ? old[i] : 0;
 
 		if (word && !place && !(place = slope_shadow_cell(shadow, to)))
-			s->lost[SLOPE_LOST_CELLS]++;
+			slope_session_lose(s, SLOPE_LOST_CELLS, 1);
 		if (place && place[i] != word)
 			place[i] = word;
 	}
@@ -296,7 +330,9 @@ static void move_ranges(struct slope_session *s, uint64_t from, uint64_t to, uin
 			part.start = from;
 		if (part.end > end)
 			part.end = end;
+		ranges_change(s);
 		remove_range(s, part.start, part.end);
+		ranges_change(s);
 		slope_session_map_file(s, part.start + shift, part.end - part.start);
 		from = part.end;
 	}
@@ -319,6 +355,7 @@ void slope_session_restart(struct slope_session *s, struct slope_thread *only, c
 		if (s->thread[i] != only)
 			slope_thread_discard(s->thread[i]);
 	slope_thread_restart(only, cost);
+	slope_sharing_restart(s);
 	for (int i = 0; i < SLOPE_LOST_COUNT; i++)
 		s->lost[i] = 0;
 	s->renumberings = 0;

@@ -2,9 +2,12 @@
 /*
  * One profiling session: what all threads of a process share. The source owns
  * the struct, tells it of modules, functions and memory, and makes threads in
- * it (core/thread.h). Nothing here is locked: a source whose threads run at
- * once serializes these calls; only slope_session_kernel_write and
- * slope_session_forget touch other threads' words.
+ * it (core/thread.h).
+ *
+ * A source whose threads run at once says so in the config, and with
+ * slope_session_parallel before the second one begins. It serializes the calls
+ * of this header but slope_session_kernel_write, and slope_thread_new. All
+ * that belongs to one thread (core/thread.h) happens there and needs no lock.
  */
 #ifndef SLOPE_CORE_SESSION_H
 #define SLOPE_CORE_SESSION_H
@@ -38,8 +41,10 @@ struct slope_config {
 	uint32_t units;              /* cost units, 1..SLOPE_UNITS_MAX */
 	uint32_t metrics;            /* bit set of 1 << SLOPE_METRIC_* */
 	uint32_t max_points;         /* per table, before it folds; 0 for the default */
-	uint32_t stamp_limit;        /* renumber when the clock gets here; 0 for the default */
+	uint32_t stamp_limit;        /* renumber when the clock gets here, in numbers without marks; 0 for the default */
+	bool marked;                 /* stamps are marked: core/stamp.h */
 	bool toggled;                /* collect only inside functions with SLOPE_FN_TOGGLE */
+	bool parallel;               /* threads may run at once */
 };
 
 struct slope_module {
@@ -84,11 +89,13 @@ struct slope_session {
 	struct slope_thread **thread;   /* by id; [0] is unused, ended ones stay for their tables */
 	size_t thread_count, thread_capacity;
 	bool shared;                    /* a second thread has existed */
+	bool parallel;                  /* threads run at once */
 	bool stopped;                   /* collecting is off in all threads, new ones included */
 
 	struct slope_sharing sharing;
 	struct slope_range *file_range; /* sorted, disjoint */
 	size_t range_count, range_capacity;
+	uint32_t range_version;         /* odd while the ranges change: those who read look again */
 
 	/*
 	 * For a source whose threads have shadow windows: calls `visit` with every
@@ -104,6 +111,18 @@ struct slope_session {
 
 /* False when memory runs out at once. The host must outlive the session. */
 bool slope_session_init(struct slope_session *s, const struct slope_config *config, const struct slope_host *host);
+
+/*
+ * Threads run at once from now on; only one of them is there yet, and its
+ * words are all in a window. The config must have said so.
+ */
+void slope_session_parallel(struct slope_session *s);
+
+/* Counts a loss. */
+static inline void slope_session_lose(struct slope_session *s, enum slope_lost what, uint64_t count)
+{
+	__atomic_fetch_add(&s->lost[what], count, __ATOMIC_RELAXED);
+}
 
 /* Gives everything back, threads included. */
 void slope_session_fini(struct slope_session *s);

@@ -43,7 +43,7 @@ uint32_t *slope_shadow_leaf(struct slope_shadow *shadow, uint64_t number, bool m
 	uint32_t **leaf = &(*table)[part(number, 0)];
 
 	if (!*leaf && make) {
-		*leaf = pages(shadow, LEAF_BYTES);
+		__atomic_store_n(leaf, pages(shadow, LEAF_BYTES), __ATOMIC_RELEASE);
 		shadow->leaf_count += *leaf != NULL;
 	}
 	return *leaf;

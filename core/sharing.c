@@ -17,6 +17,7 @@
 #define SETS_MAX 65536u          /* past this, new sets are "all threads" */
 #define ALL_THREADS (SLOPE_SHARERS_MAX + 1)
 #define FIRST_THREAD 1u
+#define SPINS 100u               /* before the host is asked to let others run */
 
 static uint32_t word_of(uint32_t form, uint32_t argument)
 {
@@ -26,6 +27,22 @@ static uint32_t word_of(uint32_t form, uint32_t argument)
 static uint32_t argument_of(uint32_t word)
 {
 	return word & ((1u << FORM_SHIFT) - 1);
+}
+
+static struct slope_thread *thread_at(const struct slope_session *s, uint32_t id)
+{
+	return __atomic_load_n(&s->thread, __ATOMIC_ACQUIRE)[id];
+}
+
+static bool by_thread(uint32_t writer)
+{
+	return writer != SLOPE_WRITER_NONE && writer != SLOPE_WRITER_KERNEL;
+}
+
+/* Nobody asks for its words any more. */
+static bool gone(const struct slope_thread *t)
+{
+	return t->id != FIRST_THREAD && __atomic_load_n(&t->ended, __ATOMIC_ACQUIRE);
 }
 
 void slope_sharing_init(struct slope_sharing *sharing, struct slope_arena *arena, const struct slope_host *host)
@@ -40,6 +57,12 @@ void slope_sharing_fini(struct slope_sharing *sharing)
 	slope_shadow_fini(&sharing->directory);
 }
 
+/* Whoever has a set's number sees an array that holds it. */
+static const struct slope_sharer_set *set_at(const struct slope_sharing *sharing, uint32_t number)
+{
+	return &__atomic_load_n(&sharing->set, __ATOMIC_ACQUIRE)[number];
+}
+
 /* What a directory word says, spelled out. */
 static struct slope_sharer_set decode(const struct slope_sharing *sharing, uint32_t word)
 {
@@ -48,7 +71,7 @@ static struct slope_sharer_set decode(const struct slope_sharing *sharing, uint3
 
 	switch (word >> FORM_SHIFT) {
 	case FORM_SET:
-		return sharing->set[argument];
+		return *set_at(sharing, argument);
 	case FORM_OWNER:
 		set.writer = argument;
 		break;
@@ -65,7 +88,7 @@ static uint32_t writer_of(const struct slope_sharing *sharing, uint32_t word)
 {
 	switch (word >> FORM_SHIFT) {
 	case FORM_SET:
-		return sharing->set[argument_of(word)].writer;
+		return set_at(sharing, argument_of(word))->writer;
 	case FORM_OWNER:
 		return argument_of(word);
 	case FORM_KERNEL:
@@ -75,14 +98,91 @@ static uint32_t writer_of(const struct slope_sharing *sharing, uint32_t word)
 	}
 }
 
+/* ---- one at a time ---- */
+
+static void wait_a_little(const struct slope_session *s, uint32_t *tries)
+{
+	if (++*tries > SPINS && s->host->yield)
+		s->host->yield(s->host->ctx);
+}
+
+void slope_sharing_lock(struct slope_session *s)
+{
+	uint32_t tries = 0;
+
+	while (__atomic_exchange_n(&s->sharing.lock, 1, __ATOMIC_ACQUIRE))
+		wait_a_little(s, &tries);
+}
+
+void slope_sharing_unlock(struct slope_session *s)
+{
+	__atomic_store_n(&s->sharing.lock, 0, __ATOMIC_RELEASE);
+}
+
+static void enters(const struct slope_session *s, struct slope_thread *t)
+{
+	if (s->parallel && t)
+		__atomic_store_n(&t->visiting, 1, __ATOMIC_RELAXED);
+}
+
+static void leaves(const struct slope_session *s, struct slope_thread *t)
+{
+	if (s->parallel && t)
+		__atomic_store_n(&t->visiting, 0, __ATOMIC_RELEASE);
+}
+
+void slope_sharing_kernel_enters(struct slope_session *s)
+{
+	if (s->parallel)
+		__atomic_fetch_add(&s->sharing.kernel_visits, 1, __ATOMIC_SEQ_CST);
+}
+
+void slope_sharing_kernel_leaves(struct slope_session *s)
+{
+	if (s->parallel)
+		__atomic_fetch_sub(&s->sharing.kernel_visits, 1, __ATOMIC_RELEASE);
+}
+
+void slope_sharing_await(struct slope_session *s)
+{
+	uint32_t tries = 0;
+
+	if (!s->parallel)
+		return;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (size_t i = FIRST_THREAD, end = __atomic_load_n(&s->thread_count, __ATOMIC_ACQUIRE); i < end; i++)
+		while (__atomic_load_n(&thread_at(s, (uint32_t)i)->visiting, __ATOMIC_ACQUIRE))
+			wait_a_little(s, &tries);
+	while (__atomic_load_n(&s->sharing.kernel_visits, __ATOMIC_ACQUIRE))
+		wait_a_little(s, &tries);
+}
+
+void slope_sharing_restart(struct slope_session *s)
+{
+	s->sharing.lock = s->sharing.kernel_visits = 0;
+	for (size_t i = FIRST_THREAD; i < s->thread_count; i++)
+		s->thread[i]->visiting = 0;
+}
+
+/* `*word` becomes `next` if it still is `old`. */
+static bool replace(const struct slope_session *s, uint32_t *word, uint32_t old, uint32_t next)
+{
+	if (s->parallel)
+		return __atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	*word = next;
+	return true;
+}
+
+/* ---- sets ---- */
+
 /* A word for the set; 0 when memory runs out. */
 static uint32_t new_set(struct slope_sharing *sharing, const struct slope_sharer_set *set)
 {
 	void *array = sharing->set;
 
-	if (!slope_arena_grow(sharing->arena, &array, &sharing->set_capacity, sharing->set_count + 1, sizeof *set))
+	if (!slope_arena_grow_read(sharing->arena, &array, &sharing->set_capacity, sharing->set_count + 1, sizeof *set))
 		return 0;
-	sharing->set = array;
+	__atomic_store_n(&sharing->set, array, __ATOMIC_RELEASE);
 	sharing->set[sharing->set_count] = *set;
 	return word_of(FORM_SET, (uint32_t)sharing->set_count++);
 }
@@ -117,13 +217,9 @@ static uint32_t join_uncached(struct slope_sharing *sharing, uint32_t word, uint
 	return new_set(sharing, &set);
 }
 
-/* The word after thread `id` has joined; 0 when memory runs out. */
-static uint32_t joined(struct slope_sharing *sharing, uint32_t word, uint32_t id)
+static uint32_t step(struct slope_sharing *sharing, uint32_t word, uint32_t id)
 {
 	bool fresh;
-
-	if (word >> FORM_SHIFT < FORM_OWNER && !argument_of(word))
-		return word | id;
 	uint64_t *next = slope_map_put(&sharing->set_by_step, (uint64_t)word << 32 | id, &fresh);
 
 	if (!next)
@@ -138,77 +234,156 @@ static uint32_t joined(struct slope_sharing *sharing, uint32_t word, uint32_t id
 	return (uint32_t)*next;
 }
 
-static struct slope_thread *first_thread(const struct slope_session *s)
+/* The word after the thread has joined; 0 when memory runs out. */
+static uint32_t joined(struct slope_session *s, struct slope_thread *t, uint32_t word)
 {
-	return s->thread_count > FIRST_THREAD ? s->thread[FIRST_THREAD] : NULL;
+	uint32_t next, at = word % SLOPE_SHARING_STEPS;
+
+	if (word >> FORM_SHIFT < FORM_OWNER && !argument_of(word))
+		return word | t->id;
+	if (!s->parallel)
+		return step(&s->sharing, word, t->id);
+	if (t->steps.step[at].from == word)
+		return t->steps.step[at].to;
+	slope_sharing_lock(s);
+	next = step(&s->sharing, word, t->id);
+	slope_sharing_unlock(s);
+	if (next) {
+		t->steps.step[at].from = word;
+		t->steps.step[at].to = next;
+	}
+	return next;
+}
+
+/* ---- reads ---- */
+
+/* While it was alone, the first thread wrote without telling the directory: slope_sharing_tell. */
+static bool first_wrote(struct slope_session *s, const struct slope_thread *reader, uint64_t cell)
+{
+	struct slope_thread *first = s->thread_count > FIRST_THREAD && !s->parallel ? s->thread[FIRST_THREAD] : NULL;
+	const uint32_t *word = first && first != reader ? slope_shadow_peek(&first->shadow, cell) : NULL;
+	uint32_t w = word ? *word : 0;
+
+	return w & SLOPE_STAMP_OWN && !slope_stamp_pending(w);
+}
+
+/* Somebody else has looked at the cell: the writer's next write must tell. */
+static void disown(struct slope_session *s, uint32_t writer, uint64_t cell)
+{
+	struct slope_thread *t = thread_at(s, writer);
+	uint32_t *word = gone(t) ? NULL : slope_shadow_peek(&t->shadow, cell), old, next;
+
+	do {
+		old = word ? __atomic_load_n(word, __ATOMIC_ACQUIRE) : 0;
+		next = slope_stamp_not_own(old, t->marks);
+	} while (next != old && !replace(s, word, old, next));
 }
 
 uint32_t slope_sharing_join(struct slope_session *s, struct slope_thread *t, uint64_t cell)
 {
-	uint32_t *word = slope_shadow_cell(&s->sharing.directory, cell);
-	struct slope_thread *first = first_thread(s);
+	uint32_t *word = slope_shadow_cell(&s->sharing.directory, cell), old, from, next, writer;
 
 	if (!word) {
-		s->lost[SLOPE_LOST_CELLS]++;
+		slope_session_lose(s, SLOPE_LOST_CELLS, 1);
 		return SLOPE_WRITER_NONE;
 	}
-	/* While it was alone, the first thread wrote without telling the directory. */
-	if (first && first != t) {
-		uint32_t *mine = slope_shadow_peek(&first->shadow, cell);
+	enters(s, t);
+	do {
+		bool alone = first_wrote(s, t, cell);
 
-		if (mine && !slope_stamp_pending(*mine) && (*mine & SLOPE_STAMP_OWN))
-			*word = word_of(FORM_OWNER, FIRST_THREAD);
+		old = from = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+		writer = writer_of(&s->sharing, from);
+		if (alone && writer != FIRST_THREAD)
+			from = word_of(FORM_OWNER, writer = FIRST_THREAD);
+		next = t->id != FIRST_THREAD || s->config.parallel ? joined(s, t, from) : from;
+		if (!next && from) {
+			slope_session_lose(s, SLOPE_LOST_CELLS, 1);
+			next = from;
+		}
+	} while (next != old && !replace(s, word, old, next));
+	if (by_thread(writer) && writer != t->id) {
+		if (s->parallel)
+			__atomic_thread_fence(__ATOMIC_SEQ_CST);     /* it is seen that we visit */
+		disown(s, writer, cell);
 	}
-	uint32_t writer = writer_of(&s->sharing, *word);
-
-	if (writer != SLOPE_WRITER_NONE && writer != SLOPE_WRITER_KERNEL && writer != t->id) {
-		uint32_t *theirs = slope_shadow_peek(&s->thread[writer]->shadow, cell);
-
-		if (theirs && !slope_stamp_pending(*theirs))
-			*theirs &= ~SLOPE_STAMP_OWN;
-	}
-	if (t->id != FIRST_THREAD) {
-		uint32_t next = joined(&s->sharing, *word, t->id);
-
-		if (next)
-			*word = next;
-		else
-			s->lost[SLOPE_LOST_CELLS]++;
-	}
+	leaves(s, t);
 	return writer;
 }
 
+/* `words` are the first thread's, of a window. */
+static void tell_own(void *arg, uint32_t *words, size_t count)
+{
+	struct slope_session *s = arg;
+	uint64_t cell = (uint64_t)(words - s->thread[FIRST_THREAD]->shadow.window);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!(words[i] & SLOPE_STAMP_OWN) || slope_stamp_pending(words[i]))
+			continue;
+		uint32_t *word = slope_shadow_cell(&s->sharing.directory, cell + i);
+
+		if (!word)
+			slope_session_lose(s, SLOPE_LOST_CELLS, 1);
+		else if (writer_of(&s->sharing, *word) != FIRST_THREAD)
+			*word = word_of(FORM_OWNER, FIRST_THREAD);
+	}
+}
+
+void slope_sharing_tell(struct slope_session *s)
+{
+	if (s->thread_count > FIRST_THREAD && s->each_window_word)
+		s->each_window_word(s->window_ctx, s->thread[FIRST_THREAD], tell_own, s);
+}
+
+/* ---- writes ---- */
+
 static void make_pending(struct slope_session *s, uint32_t id, const struct slope_thread *writer, uint64_t cell)
 {
-	struct slope_thread *t = s->thread[id];
+	struct slope_thread *t = thread_at(s, id);
+	uint32_t *word, old;
 
-	if (!t || t == writer)
+	if (!t || t == writer || gone(t))
 		return;
-	uint32_t *word = slope_shadow_peek(&t->shadow, cell);
+	word = slope_shadow_peek(&t->shadow, cell);
+	do {
+		old = word ? __atomic_load_n(word, __ATOMIC_ACQUIRE) : 0;
+	} while (old && !replace(s, word, old, slope_stamp_invalidate(old, t->marks)));
+}
 
-	if (word && *word)
-		*word = slope_stamp_invalidate(*word);
+/* All that the directory's word names, but not the writer itself. */
+static void tell_sharers(struct slope_session *s, uint32_t word, const struct slope_thread *writer, uint64_t cell)
+{
+	struct slope_sharer_set set = decode(&s->sharing, word);
+
+	if (set.count == ALL_THREADS)
+		for (uint32_t id = FIRST_THREAD, end = (uint32_t)__atomic_load_n(&s->thread_count, __ATOMIC_ACQUIRE); id < end; id++)
+			make_pending(s, id, writer, cell);
+	else
+		for (uint32_t i = 0; i < set.count; i++)
+			make_pending(s, set.id[i], writer, cell);
 }
 
 void slope_sharing_write(struct slope_session *s, struct slope_thread *t, uint64_t cell)
 {
 	uint32_t *word = slope_shadow_cell(&s->sharing.directory, cell);
+	uint32_t own = t ? word_of(FORM_OWNER, t->id) : word_of(FORM_KERNEL, 0), old;
 
 	if (!word) {
-		s->lost[SLOPE_LOST_CELLS]++;
+		slope_session_lose(s, SLOPE_LOST_CELLS, 1);
 		return;
 	}
-	if (*word != word_of(FORM_OWNER, t ? t->id : 0)) {
-		struct slope_sharer_set set = decode(&s->sharing, *word);
-
-		if (set.count == ALL_THREADS)
-			for (uint32_t id = FIRST_THREAD + 1; id < s->thread_count; id++)
-				make_pending(s, id, t, cell);
-		else
-			for (uint32_t i = 0; i < set.count; i++)
-				make_pending(s, set.id[i], t, cell);
+	if (t && s->config.parallel && __atomic_load_n(word, __ATOMIC_ACQUIRE) == own)
+		return;                  /* nobody has looked */
+	enters(s, t);
+	if (s->parallel) {
+		old = __atomic_exchange_n(word, own, __ATOMIC_SEQ_CST);
+	} else {
+		old = *word;
+		*word = own;
 	}
-	if (s->thread_count > FIRST_THREAD)
+	if (old != own || !t)
+		tell_sharers(s, old, t, cell);
+	/* It may have seen the cell while it was alone, unless a thread has written since. */
+	if (s->thread_count > FIRST_THREAD && (!s->config.parallel || !by_thread(writer_of(&s->sharing, old))))
 		make_pending(s, FIRST_THREAD, t, cell);
-	*word = t ? word_of(FORM_OWNER, t->id) : word_of(FORM_KERNEL, 0);
+	leaves(s, t);
 }

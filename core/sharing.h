@@ -12,6 +12,16 @@
  * SLOPE_SHARERS_MAX means "all threads". The words of the threads themselves
  * say who has really seen the last write; the directory may name too many,
  * never too few.
+ *
+ * Threads that run at once change directory words, and each other's words, by
+ * compare and exchange. What one of them does to a cell comes before or after
+ * what another does if the program orders the two accesses, and so is exact;
+ * accesses that race in the program are counted in one order or another, or as
+ * one. Two reads need no order: a read that joins does so before it takes the
+ * writer's OWN bit away, and a read that keeps no such bit cannot lose that
+ * (slope_thread.own_kept). There the first thread joins as all others do, and
+ * the directory knows what it wrote, so that a cell whose word names one owner
+ * has been seen by nobody else.
  */
 #ifndef SLOPE_CORE_SHARING_H
 #define SLOPE_CORE_SHARING_H
@@ -35,11 +45,21 @@ struct slope_sharer_set {
 };
 
 struct slope_sharing {
-	struct slope_shadow directory;
+	struct slope_shadow directory;  /* threads that run at once need a window that holds all of it */
 	struct slope_arena *arena;
-	struct slope_sharer_set *set;
+	struct slope_sharer_set *set;   /* never changed once they are there */
 	size_t set_count, set_capacity;
 	struct slope_map set_by_step;   /* (word, joining thread) -> set */
+	uint32_t lock;                  /* of the sets and their map, where threads run at once */
+	uint32_t kernel_visits;         /* slope_session_kernel_write, at work */
+};
+
+/* The last words that a thread has joined, and what they became: no lock for what comes often. */
+#define SLOPE_SHARING_STEPS 16u
+struct slope_sharing_steps {
+	struct {
+		uint32_t from, to;
+	} step[SLOPE_SHARING_STEPS];
 };
 
 void slope_sharing_init(struct slope_sharing *sharing, struct slope_arena *arena, const struct slope_host *host);
@@ -53,5 +73,21 @@ uint32_t slope_sharing_join(struct slope_session *s, struct slope_thread *t, uin
  * seen the cell become pending. t's own word is not touched.
  */
 void slope_sharing_write(struct slope_session *s, struct slope_thread *t, uint64_t cell);
+
+/* Threads are about to run at once: the directory is told what the first one wrote while it was alone. O(cells). */
+void slope_sharing_tell(struct slope_session *s);
+
+/* Around the kernel's writes. */
+void slope_sharing_kernel_enters(struct slope_session *s);
+void slope_sharing_kernel_leaves(struct slope_session *s);
+
+/* Waits until nobody can be looking at words of threads that had ended before. */
+void slope_sharing_await(struct slope_session *s);
+
+/* Holds the sets still, for a copy of the process. */
+void slope_sharing_lock(struct slope_session *s);
+void slope_sharing_unlock(struct slope_session *s);
+/* In the copy, where no other thread is. */
+void slope_sharing_restart(struct slope_session *s);
 
 #endif

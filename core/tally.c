@@ -86,7 +86,7 @@ static void replace(struct slope_record *callee, struct slope_edge *old, struct 
 static struct slope_edge *edge_with(struct slope_thread *t, uint32_t caller, struct slope_record *callee, uint32_t bin,
 				    uint32_t units)
 {
-	struct slope_arena *arena = &t->session->arena;
+	struct slope_arena *arena = &t->arena;
 	bool fresh;
 	uint64_t *place = slope_map_put(&t->edge_by_ends, (uint64_t)caller << 32 | callee->fn, &fresh);
 	struct slope_edge *old = place ? (struct slope_edge *)(uintptr_t)*place : NULL, *e = old;
@@ -140,7 +140,7 @@ static __attribute__((noinline)) void flush_any(struct slope_thread *t, uint32_t
 		if (e) {
 			count(e, bin, tally, units);
 		} else {
-			t->session->lost[SLOPE_LOST_EDGES] += tally->calls;
+			slope_session_lose(t->session, SLOPE_LOST_EDGES, tally->calls);
 			tally->callee->tally = tally->outer;
 		}
 	}

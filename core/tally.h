@@ -75,7 +75,7 @@ SLOPE_INLINE void slope_tally_add(struct slope_thread *t, uint32_t base, struct 
 		return;
 	}
 	if (SLOPE_UNLIKELY(t->tallies == t->tally_capacity) && !slope_tally_grow(t)) {
-		t->session->lost[SLOPE_LOST_EDGES]++;
+		slope_session_lose(t->session, SLOPE_LOST_EDGES, 1);
 		return;
 	}
 	tally = slope_tally_at(t, t->tallies, units);

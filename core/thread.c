@@ -51,7 +51,7 @@ static void release_stack(struct slope_thread *t)
 static struct slope_record *record_for(struct slope_thread *t, uint32_t fn)
 {
 	struct slope_record *r = slope_thread_record(t, fn);
-	struct slope_arena *arena = &t->session->arena;
+	struct slope_arena *arena = &t->arena;
 	size_t page = fn >> SLOPE_RECORD_PAGE_LOG2;
 	void *pages = t->record;
 
@@ -80,30 +80,35 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 	void *threads = s->thread;
 	struct slope_thread *t = slope_arena_alloc(&s->arena, sizeof *t);
 
-	if (!t || !slope_arena_grow(&s->arena, &threads, &s->thread_capacity, s->thread_count + 1, sizeof t)) {
-		s->lost[SLOPE_LOST_THREADS]++;
+	if (!t || !slope_arena_grow_read(&s->arena, &threads, &s->thread_capacity, s->thread_count + 1, sizeof t)) {
+		slope_session_lose(s, SLOPE_LOST_THREADS, 1);
 		slope_arena_free(&s->arena, t, sizeof *t);
 		return NULL;
 	}
-	s->thread = threads;
+	__atomic_store_n(&s->thread, threads, __ATOMIC_RELEASE);
 	t->session = s;
 	t->metrics = s->config.metrics;
 	t->stamp_limit = s->config.stamp_limit;
+	t->marks = s->config.marked ? SLOPE_STAMP_MARKS : 0;
 	t->id = (uint32_t)s->thread_count;
 	t->parent = parent;
 	t->os_id = os_id;
 	t->collecting = !s->stopped;
-	slope_map_init(&t->edge_by_ends, &s->arena);
+	t->own_kept = s->parallel ? 0 : SLOPE_STAMP_OWN;
+	slope_arena_init(&t->arena, s->host);
+	slope_map_init(&t->edge_by_ends, &t->arena);
 	slope_shadow_init(&t->shadow, s->host);
 	slope_thread_enter(t, SLOPE_FN_ROOT, UINT64_MAX, SLOPE_FRAME_BASE, cost);
 	if (!t->depth || !t->top->record) {
-		s->lost[SLOPE_LOST_THREADS]++;
+		slope_session_lose(s, SLOPE_LOST_THREADS, 1);
 		release_stack(t);
+		slope_arena_fini(&t->arena);
 		slope_arena_free(&s->arena, t, sizeof *t);
 		return NULL;
 	}
-	s->thread[s->thread_count++] = t;
-	s->shared = s->thread_count > 2;
+	s->thread[s->thread_count] = t;
+	__atomic_store_n(&s->thread_count, s->thread_count + 1, __ATOMIC_RELEASE);
+	s->shared = s->parallel || s->thread_count > 2;
 	return t;
 }
 
@@ -112,11 +117,15 @@ void slope_thread_end(struct slope_thread *t, const uint64_t *cost)
 	if (t->ended)
 		return;
 	slope_thread_cut(t, 0, cost);
-	t->ended = true;
+	__atomic_store_n(&t->ended, true, __ATOMIC_SEQ_CST);
 	release_stack(t);
 	/* The first thread's words tell who wrote what before there were others. */
-	if (t->id != 1)
-		slope_shadow_fini(&t->shadow);
+	if (t->id == 1)
+		return;
+	if (t->session->parallel && !t->shadow.root)
+		return;                  /* somebody may still be looking at its window, which stays */
+	slope_sharing_await(t->session);
+	slope_shadow_fini(&t->shadow);
 }
 
 void slope_thread_discard(struct slope_thread *t)
@@ -126,7 +135,8 @@ void slope_thread_discard(struct slope_thread *t)
 	slope_shadow_fini(&t->shadow);
 	t->record = NULL;
 	t->record_pages = 0;
-	slope_map_init(&t->edge_by_ends, &t->session->arena);
+	slope_arena_fini(&t->arena);
+	slope_map_init(&t->edge_by_ends, &t->arena);
 	t->calls = t->max_depth = 0;
 }
 
@@ -148,7 +158,7 @@ void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 	for (size_t page = 0; page < t->record_pages; page++)
 		for (size_t i = 0; t->record[page] && i < RECORD_PAGE; i++)
 			if (t->record[page][i])
-				empty_record(t->record[page][i], &t->session->arena, &t->session->config);
+				empty_record(t->record[page][i], &t->arena, &t->session->config);
 	t->tallies = 0;
 	for (size_t i = 0; i < t->depth; i++) {
 		t->frame[i].tally_base = 0;
@@ -173,7 +183,7 @@ struct slope_record *slope_frames_record(struct slope_thread *t, uint32_t fn)
 	struct slope_record *r = record_for(t, fn);
 
 	if (!r)
-		s->lost[SLOPE_LOST_CALLS]++;
+		slope_session_lose(s, SLOPE_LOST_CALLS, 1);
 	return r;
 }
 

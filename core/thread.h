@@ -79,8 +79,24 @@ struct slope_frame {
 #define SLOPE_RECORD_PAGE_LOG2 9u
 
 struct slope_thread {
+	/* First, since translated code may reach these: the topmost activation's stamp. */
+	uint32_t top_stamp;
+	uint32_t below_stamp;        /* its caller's; equal to top_stamp where there is none */
+	/*
+	 * The activation besides the caller that lost cells to the top last: words
+	 * with (word - hint_stamp) < hint_span are its own, as long as it lives.
+	 */
+	uint32_t hint_stamp, hint_span;
+	uint32_t from_caller, from_hint;   /* cells that have moved to the top, not yet in their frames */
+
 	struct slope_session *session;
-	uint32_t metrics, stamp_limit;   /* the session's, within reach */
+	uint32_t metrics, stamp_limit, marks;   /* the session's, within reach */
+	/*
+	 * SLOPE_STAMP_OWN: a read of a stale cell keeps that bit. 0 where threads
+	 * run at once: another one may be taking it away at the same time. The
+	 * next write gets it back from the directory.
+	 */
+	uint32_t own_kept;
 	uint32_t id;                 /* 1 is the first thread; never reused */
 	uint32_t parent;             /* id of the creator, 0 if none */
 	uint64_t os_id;              /* what the system calls it */
@@ -88,17 +104,8 @@ struct slope_thread {
 	bool ended, collecting;
 	uint32_t toggles;            /* activations of SLOPE_FN_TOGGLE functions on the stack */
 
-	/* The topmost activation's stamp; sources keep a copy in translated code. */
-	uint32_t top_stamp;
-	uint32_t below_stamp;        /* its caller's; equal to top_stamp where there is none */
 	uint32_t clock;
-	/*
-	 * The activation besides the caller that lost cells to the top last: words
-	 * with (word - hint_stamp) < hint_span are its own, as long as it lives.
-	 */
-	uint32_t hint_stamp, hint_span;
-	uint32_t from_caller, from_hint;   /* cells that have moved to the top, not yet in their frames */
-	size_t hint;
+	size_t hint;                 /* the activation of hint_stamp */
 	size_t depth, capacity;
 	struct slope_frame *frame, *top;   /* top: the topmost one, frame + depth - 1 */
 	uint32_t *stamp;             /* of each frame, apart: searched often */
@@ -108,8 +115,11 @@ struct slope_thread {
 	struct slope_shadow shadow;
 	struct slope_record ***record;   /* pages of pointers, by function */
 	size_t record_pages;
+	struct slope_arena arena;    /* of all its tables */
 	struct slope_map edge_by_ends;
 	uint64_t calls, max_depth;
+	struct slope_sharing_steps steps;
+	uint32_t visiting;           /* it may be looking at other threads' words */
 };
 
 /* A new thread with its root frame. NULL when memory runs out (counted as lost). */
@@ -183,5 +193,8 @@ void slope_edge_totals(const struct slope_edge *edge, const struct slope_config 
  * slope_session.each_window_word. O(cells touched * log depth).
  */
 void slope_thread_renumber(struct slope_thread *t);
+
+/* The clock is at its limit: renumbers, unless the stack is so deep that it would not help for long. */
+void slope_thread_make_room(struct slope_thread *t);
 
 #endif

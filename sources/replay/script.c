@@ -481,8 +481,10 @@ static bool parse_option(struct script *s, char *word, struct slope_script_optio
 		return parse_units(s, value, o);
 	if (!strcmp(word, "metrics"))
 		return parse_metrics(s, value, o);
-	if (strcmp(word, "cell") && strcmp(word, "max-points") && strcmp(word, "stamp-limit") && strcmp(word, "window"))
-		return fail(s, "unknown option '%s'; there are cell, units, metrics, max-points, stamp-limit, window", word);
+	if (strcmp(word, "cell") && strcmp(word, "max-points") && strcmp(word, "stamp-limit") && strcmp(word, "marked") &&
+	    strcmp(word, "parallel") && strcmp(word, "window"))
+		return fail(s, "unknown option '%s'; there are cell, units, metrics, max-points, stamp-limit, marked, parallel, window",
+			    word);
 	const char *at = value;
 
 	if (!parse_sum(s, &at, &number) || *at)
@@ -491,6 +493,10 @@ static bool parse_option(struct script *s, char *word, struct slope_script_optio
 		o->config.max_points = (uint32_t)number;
 	else if (!strcmp(word, "stamp-limit"))
 		o->config.stamp_limit = (uint32_t)number;
+	else if (!strcmp(word, "marked"))
+		o->config.marked = number != 0;
+	else if (!strcmp(word, "parallel"))
+		o->config.parallel = number != 0;
 	else if (!strcmp(word, "window"))
 		o->window_bytes = number;
 	else if (number < 1 || number > 64 || number & (number - 1))

@@ -101,6 +101,8 @@ static int replay(const char *name, const char *text, const char *output)
 	}
 	if (!slope_session_init(&session, &options.config, &slope_replay_host))
 		return complain(name, "out of memory");
+	if (options.config.parallel)
+		slope_session_parallel(&session);
 	struct slope_replay *r = slope_replay_new(&session, options.window_bytes);
 
 	if (!r) {

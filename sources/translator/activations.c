@@ -26,7 +26,7 @@ static void settled(struct fiber *f)
 
 void activations_call(uint64_t fn, uint64_t sp)
 {
-	struct fiber *f = observer.fiber;
+	struct fiber *f = context_here()->fiber;
 	const uint64_t *cost = fibers_costs();
 
 	settled(f);
@@ -56,7 +56,7 @@ static unsigned tail_run(const struct fiber *f, uint64_t sp)
 
 static void jump_into(uint64_t fn, uint64_t sp)
 {
-	struct fiber *f = observer.fiber;
+	struct fiber *f = context_here()->fiber;
 	const uint64_t *cost = fibers_costs();
 	bool landing = f->landing != 0;
 
@@ -81,7 +81,7 @@ static void jump_into(uint64_t fn, uint64_t sp)
 /* At a function's first instruction: were we called, or did somebody jump here? */
 void activations_jump(uint64_t fn, uint64_t sp)
 {
-	struct fiber *f = observer.fiber;
+	struct fiber *f = context_here()->fiber;
 
 	if (f->landing || f->core->top->fn != fn)
 		jump_into(fn, sp);
@@ -89,7 +89,7 @@ void activations_jump(uint64_t fn, uint64_t sp)
 
 void activations_jump_address(uint64_t target, uint64_t sp, const struct symbols_range *code)
 {
-	struct fiber *f = observer.fiber;
+	struct fiber *f = context_here()->fiber;
 	bool lands = f->jumping;
 
 	if (target >= code->start && target < code->end)
@@ -106,7 +106,7 @@ void activations_jump_from_stub(uint64_t target, uint64_t sp)
 {
 	uint32_t fn = codeplaces_function(target);
 
-	observer.fiber->jumping = false;
+	context_here()->fiber->jumping = false;
 	/* Also when the function calls itself through the table: then it is on top already. */
 	if (fn != CODEPLACES_STUB)
 		jump_into(fn, sp);
@@ -114,7 +114,7 @@ void activations_jump_from_stub(uint64_t target, uint64_t sp)
 
 void activations_return(uint64_t sp)
 {
-	struct fiber *f = observer.fiber;
+	struct fiber *f = context_here()->fiber;
 
 	f->jumping = false;
 	if (f->landing)
@@ -126,12 +126,12 @@ void activations_return(uint64_t sp)
 
 void activations_begin(uint64_t pc, uint64_t sp)
 {
-	enter(observer.fiber, codeplaces_function(pc), sp, 0, fibers_costs());
+	enter(context_here()->fiber, codeplaces_function(pc), sp, 0, fibers_costs());
 }
 
 void activations_handler(uint64_t handler, uint64_t sp, bool on_altstack)
 {
-	struct fiber *f = observer.fiber;
+	struct fiber *f = context_here()->fiber;
 
 	/* Handlers that were left by a jump never came to their end. */
 	while (f->handlers && f->handler_depth[f->handlers - 1] > f->core->depth)
@@ -150,7 +150,7 @@ void activations_handler(uint64_t handler, uint64_t sp, bool on_altstack)
 
 void activations_handler_ends(void)
 {
-	struct fiber *f = observer.fiber;
+	struct fiber *f = context_here()->fiber;
 
 	if (!f->handlers)
 		return;

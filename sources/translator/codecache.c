@@ -8,12 +8,14 @@
 
 #define BLOCK_MAX_BYTES 65536u           /* no translation is longer */
 
-struct codecache_entry codecache_table[CODECACHE_TABLE] __attribute__((aligned(64)));
+uint32_t codecache_table[CODECACHE_TABLE] __attribute__((aligned(64)));
 
 static void start_empty(struct codecache *c)
 {
 	slope_arena_init(&c->arena, &system_host);
 	slope_map_init(&c->by_pc, &c->arena);
+	slope_map_init(&c->target_by_pc, &c->arena);
+	c->targets = 1;
 	c->block = NULL;
 	c->count = c->capacity = 0;
 	c->next = (uint8_t *)PLAN_CACHE;
@@ -25,7 +27,11 @@ bool codecache_init(struct codecache *c)
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 
 	start_empty(c);
-	return at == (long)PLAN_CACHE;
+	if (at != (long)PLAN_CACHE)
+		return false;
+	at = system_call(__NR_mmap, PLAN_TARGETS, PLAN_SELF_END - PLAN_TARGETS, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	return at == (long)PLAN_TARGETS;
 }
 
 void codecache_empty(struct codecache *c)
@@ -84,13 +90,30 @@ const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_
 	return b;
 }
 
-void codecache_remember(const struct block *block)
+/* The target's place in the table, made if it is new. */
+static void remember(struct codecache *c, uint64_t pc, uint64_t code, bool anew)
 {
-	struct codecache_entry *e = &codecache_table[block->pc % CODECACHE_TABLE];
+	struct codecache_target *all = (struct codecache_target *)(uint64_t)PLAN_TARGETS;
+	bool fresh;
+	uint64_t *at = slope_map_put(&c->target_by_pc, pc, &fresh);
 
-	e->minus_pc = 0;
-	e->code = block->code;
-	e->minus_pc = -block->pc;
+	if (!at || (c->targets + 1) * sizeof *all > PLAN_SELF_END - PLAN_TARGETS)
+		return;
+	if (fresh || anew) {
+		all[c->targets] = (struct codecache_target){ pc, code };
+		*at = c->targets++ * sizeof *all;
+	}
+	codecache_table[pc % CODECACHE_TABLE] = (uint32_t)*at;
+}
+
+void codecache_remember(struct codecache *c, const struct block *block)
+{
+	remember(c, block->pc, block->code, false);
+}
+
+void codecache_return(struct codecache *c, uint64_t pc, uint64_t code)
+{
+	remember(c, pc, code, true);
 }
 
 void codecache_link(uint32_t patch, const struct block *block)

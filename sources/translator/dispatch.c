@@ -24,12 +24,31 @@ static uint64_t next_pc(const struct site *site, struct context *ctx)
 	}
 }
 
+static uint64_t program_fs(void)
+{
+	uint64_t fs;
+
+	__asm__("rdfsbase %0" : "=r"(fs));
+	return fs;
+}
+
 void slope_dispatch(const void *at, struct context *ctx)
 {
 	struct site site = *(const struct site *)at;
 	uint64_t generation, pc = next_pc(&site, ctx);
-	const struct block *block = codecache_find(&runtime.cache, pc);
+	const struct block *block;
 
+	ctx->fs = program_fs();
+	if (site.kind == SITE_ODD_STACK && !runtime.odd_stack) {
+		runtime.odd_stack = true;
+		codecache_empty(&runtime.cache);
+	}
+	/* Writes are checked from now on. */
+	if (observer.on && observer.session.shared && !runtime.translated_shared) {
+		runtime.translated_shared = true;
+		codecache_empty(&runtime.cache);
+	}
+	block = codecache_find(&runtime.cache, pc);
 	generation = runtime.cache.generation;
 	if (!block)
 		block = blocks_translate(pc);
@@ -39,7 +58,7 @@ void slope_dispatch(const void *at, struct context *ctx)
 	}
 	ctx->target = block->code;
 	if (site.kind == SITE_INDIRECT)
-		codecache_remember(block);
+		codecache_remember(&runtime.cache, block);
 	else if (site.kind == SITE_DIRECT && site.patch && generation == runtime.cache.generation)
 		codecache_link(site.patch, block);
 }

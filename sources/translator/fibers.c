@@ -9,6 +9,7 @@
  */
 #include "sources/translator/observing.h"
 
+#define ABOVE_ALL 0x7fffffffu    /* no stamp is greater */
 #define PARKED_REACH 512u        /* bytes that a switch may pop before it continues */
 #define BASE_REACH 256u          /* how much above its first frame a stack's top may lie */
 
@@ -22,7 +23,8 @@ struct fiber *fibers_new(uint64_t base)
 {
 	static const uint64_t nothing[SLOPE_UNITS_MAX];
 	struct fiber *f = slope_arena_alloc(&observer.session.arena, sizeof *f);
-	uint32_t parent = observer.fiber ? observer.fiber->core->id : 0;
+	struct context *ctx = context_here();
+	uint32_t parent = ctx->fiber ? ctx->fiber->core->id : 0;
 
 	if (!f)
 		return NULL;
@@ -30,15 +32,15 @@ struct fiber *fibers_new(uint64_t base)
 	if (!f->core)
 		return NULL;
 	set_base(f, base);
-	f->next = observer.fibers;
-	observer.fibers = f;
+	f->next = ctx->fibers;
+	ctx->fibers = f;
 	return f;
 }
 
 const uint64_t *fibers_costs(void)
 {
-	struct fiber *f = observer.fiber;
-	struct context *ctx = runtime.context;
+	struct context *ctx = context_here();
+	struct fiber *f = ctx->fiber;
 	bool collecting = slope_thread_collecting(f->core);
 
 	for (uint32_t u = 0; u < observer.units; u++) {
@@ -56,20 +58,26 @@ const uint64_t *fibers_costs(void)
  */
 void fibers_show_top(void)
 {
-	const struct slope_thread *core = observer.fiber->core;
-	struct context *ctx = runtime.context;
+	struct context *ctx = context_here();
+	const struct slope_thread *core = ctx->fiber->core;
 
-	ctx->minus_top = core->shadow.window ? (uint32_t)-core->top_stamp : 0x80000000u;
-	ctx->own = core->top_stamp | SLOPE_STAMP_OWN;
-	ctx->top_fn = observer.fiber->landing ? SLOPE_FN_NONE : core->top->fn;
-	ctx->slow_writes = !core->shadow.window || observer.session.shared;
+	uint64_t top = core->shadow.window ? core->top_stamp : ABOVE_ALL, seen = slope_stamp_seen(core->top_stamp, core->marks);
+
+	ctx->top = top << 32 | top;
+	ctx->seen = seen << 32 | seen;
+	ctx->core = ctx->fiber->core;
+	ctx->top_sp = core->top->sp;
+	ctx->span = core->shadow.window ? runtime.space.window - PLAN_LOWEST : 0;
+	ctx->top_fn = ctx->fiber->landing ? SLOPE_FN_NONE : core->top->fn;
 }
 
 static void switch_to(struct fiber *f, uint64_t old_sp)
 {
-	observer.fiber->parked_sp = old_sp;
+	struct context *ctx = context_here();
+
+	ctx->fiber->parked_sp = old_sp;
 	f->parked_sp = 0;
-	observer.fiber = f;
+	ctx->fiber = f;
 }
 
 /* The fiber that was left at this stack pointer, or a little below it. */
@@ -77,7 +85,7 @@ static struct fiber *parked_at(uint64_t sp)
 {
 	struct fiber *best = NULL;
 
-	for (struct fiber *f = observer.fibers; f; f = f->next)
+	for (struct fiber *f = context_here()->fibers; f; f = f->next)
 		if (f->parked_sp && f->parked_sp <= sp && sp - f->parked_sp <= PARKED_REACH &&
 		    (!best || f->parked_sp > best->parked_sp))
 			best = f;
@@ -119,7 +127,7 @@ static bool on_first_stack(uint64_t sp)
 
 static struct fiber *first_fiber(void)
 {
-	struct fiber *f = observer.fibers;
+	struct fiber *f = context_here()->fibers;
 
 	while (f->next)
 		f = f->next;
@@ -129,8 +137,8 @@ static struct fiber *first_fiber(void)
 /* A stack not seen before, or one whose place is used again from its top. */
 static struct fiber *new_stack(uint64_t sp)
 {
-	for (struct fiber *f = observer.fibers; f; f = f->next)
-		if (f != observer.fiber && f->next && f->base >= sp && f->base - sp < 2 * BASE_REACH) {
+	for (struct fiber *f = context_here()->fibers; f; f = f->next)
+		if (f != context_here()->fiber && f->next && f->base >= sp && f->base - sp < 2 * BASE_REACH) {
 			slope_thread_cut(f->core, 1, f->cost);
 			set_base(f, sp + BASE_REACH);
 			f->handlers = 0;
@@ -141,7 +149,7 @@ static struct fiber *new_stack(uint64_t sp)
 
 void fibers_stack_moved(uint64_t sp, uint64_t old_sp)
 {
-	struct fiber *f = observer.fiber, *next;
+	struct fiber *f = context_here()->fiber, *next;
 
 	if (sp >= old_sp && sp <= f->core->top->sp)
 		return;
@@ -160,14 +168,16 @@ void fibers_stack_moved(uint64_t sp, uint64_t old_sp)
 	} else if ((next = new_stack(sp))) {
 		switch_to(next, old_sp);
 	}
-	observer.fiber->jumping = true;
+	context_here()->fiber->jumping = true;
 	fibers_show_top();
 }
 
 void fibers_end_all(void)
 {
+	struct context *ctx = context_here();
+
 	fibers_costs();
-	for (struct fiber *f = observer.fibers; f; f = f->next)
+	for (struct fiber *f = ctx->fibers; f; f = f->next)
 		slope_thread_end(f->core, f->cost);
-	observer.fibers = observer.fiber = NULL;
+	ctx->fibers = ctx->fiber = NULL;
 }

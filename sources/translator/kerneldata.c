@@ -42,7 +42,7 @@ static void touch(enum when when, uint64_t address, uint64_t bytes)
 	if (!bytes || !space_allows(&runtime.space, address, bytes, PROT_READ))
 		return;
 	if (when == IN)
-		slope_thread_read(observer.fiber->core, address, bytes);
+		slope_thread_read(context_here()->fiber->core, address, bytes);
 	else
 		slope_session_kernel_write(&observer.session, address, bytes);
 }

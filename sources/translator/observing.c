@@ -236,7 +236,7 @@ static void name_thread(struct slope_thread *core, uint64_t text)
 
 void observing_request(const uint64_t *block)
 {
-	uint64_t *answer = &runtime.context->reg[REG_RDX];
+	uint64_t *answer = &context_here()->reg[REG_RDX];
 
 	if (!space_allows(&runtime.space, (uint64_t)block, 2 * sizeof *block, PROT_READ))
 		return;
@@ -248,7 +248,7 @@ void observing_request(const uint64_t *block)
 		*answer = 0;
 		break;
 	case SLOPE_REQUEST_NAME_THREAD:
-		name_thread(observer.fiber->core, block[1]);
+		name_thread(context_here()->fiber->core, block[1]);
 		*answer = 0;
 		break;
 	case SLOPE_REQUEST_RUNNING:
@@ -261,14 +261,15 @@ void observing_request(const uint64_t *block)
 
 void observing_forked(void)
 {
-	struct fiber *f = observer.fiber;
+	struct context *ctx = context_here();
+	struct fiber *f = ctx->fiber;
 
 	if (!observer.on)
 		return;
 	/* Other stacks have no past here. */
 	slope_session_restart(&observer.session, f->core, fibers_costs());
 	f->next = NULL;
-	observer.fibers = f;
+	ctx->fibers = f;
 	f->core->os_id = (uint64_t)system_call(__NR_gettid, 0, 0, 0, 0, 0, 0);
 	fibers_show_top();
 }
@@ -277,8 +278,9 @@ void observing_start(uint64_t pc, uint64_t sp)
 {
 	struct slope_config config = {
 		.cell_log2 = cell_log2(), .max_points = (uint32_t)observer.max_points, .stamp_limit = (uint32_t)observer.stamp_limit,
-		.toggled = observer.toggle.count != 0,
+		.toggled = observer.toggle.count != 0, .marked = !observer.by_call,
 	};
+	struct context *ctx = context_here();
 
 	if (1u << config.cell_log2 != observer.cell_bytes)
 		system_stop("--cell: give a power of two from 1 to 64", NULL);
@@ -290,11 +292,11 @@ void observing_start(uint64_t pc, uint64_t sp)
 	observer.session.each_window_word = each_window_word;
 	if (!observer.main_pid)
 		observer.main_pid = (uint64_t)system_call(__NR_getpid, 0, 0, 0, 0, 0, 0);
-	observer.fiber = fibers_new(sp + BASE_REACH);
-	if (!observer.fiber)
+	ctx->fiber = fibers_new(sp + BASE_REACH);
+	if (!ctx->fiber)
 		system_stop("no memory for the profile", NULL);
-	observer.fiber->core->shadow.window = runtime.window;
-	observer.fiber->core->shadow.window_cells = runtime.space.window >> config.cell_log2;
+	ctx->fiber->core->shadow.window = context_window(ctx);
+	ctx->fiber->core->shadow.window_cells = runtime.space.window >> config.cell_log2;
 	observer.inlined = !observer.by_call && checks_possible();
 	activations_begin(pc, sp);
 }

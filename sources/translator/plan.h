@@ -12,6 +12,7 @@
  *                whatever else may be code
  *   PLAN_CACHE   translated code
  *   PLAN_SELF    the translator; its link address is in meson.build
+ *   PLAN_TARGETS what indirect branches look up (codecache.h)
  *   2^31         nothing, up to
  *   PLAN_BREAK   the program's brk area
  *   PLAN_FAR     all other mappings, up to the stack
@@ -26,11 +27,12 @@
 #ifndef SLOPE_SOURCES_TRANSLATOR_PLAN_H
 #define SLOPE_SOURCES_TRANSLATOR_PLAN_H
 
-#define PLAN_LOWEST 0x100000ul           /* no program gets memory below */
+#define PLAN_LOWEST 0x100000             /* no program gets memory below */
 #define PLAN_NEAR 0x10000000ul
 #define PLAN_CACHE 0x60000000ul
 #define PLAN_CACHE_END 0x70000000ul
 #define PLAN_SELF 0x70000000ul
+#define PLAN_TARGETS 0x78000000          /* the code cache's targets of indirect branches, up to PLAN_SELF_END */
 #define PLAN_SELF_END 0x80000000ul
 #define PLAN_BREAK 0x100000000ul
 #define PLAN_BREAK_END 0x400000000ul

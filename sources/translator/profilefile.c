@@ -161,7 +161,7 @@ static void note_name(struct slope_thread *core)
 
 static void finish_threads(void)
 {
-	for (struct fiber *f = observer.fibers; f; f = f->next)
+	for (struct fiber *f = context_here()->fibers; f; f = f->next)
 		note_name(f->core);
 	fibers_end_all();
 }
@@ -174,7 +174,7 @@ void profilefile_write(int64_t exit_code, const char *ended)
 		.parent_process = (uint64_t)system_call(__NR_getppid, 0, 0, 0, 0, 0, 0),
 	};
 
-	if (!observer.on || !observer.fiber)
+	if (!observer.on || !context_here()->fiber)
 		return;
 	finish_threads();
 	own_name(path);

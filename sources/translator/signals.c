@@ -30,7 +30,9 @@
 #define OWN_STACK_BYTES (256u << 10)
 #define FPSTATE_BYTES 512u
 #define DEFAULT ((uint64_t)0)
+#define FAULTS (bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP))
 #define NOWHERE UINT64_MAX
+#define SKIPPED (UINT64_MAX - 1)
 
 struct action {
 	uint64_t handler, flags, restorer, mask;
@@ -45,12 +47,7 @@ struct frame {
 static struct {
 	struct action action[SIGNALS];   /* the program's; where ours stands for it */
 	bool watching;                   /* some code is on pages that the program may write */
-	uint64_t mask;                   /* the program's, while one is waiting */
-	uint8_t info[128];
-	stack_t altstack;                /* the program's */
 } signals;
-
-int slope_signal_waiting;
 
 static uint64_t bit(int number)
 {
@@ -67,7 +64,9 @@ static bool is_fault(int number, const siginfo_t *info)
 
 static bool on_altstack(uint64_t sp)
 {
-	return sp - (uint64_t)signals.altstack.ss_sp < signals.altstack.ss_size;
+	const stack_t *alt = &context_here()->altstack;
+
+	return sp - (uint64_t)alt->ss_sp < alt->ss_size;
 }
 
 static size_t fpstate_bytes(const struct ucontext *uc)
@@ -82,9 +81,10 @@ static struct frame *frame_at(const struct ucontext *uc, const struct action *a,
 {
 	uint64_t sp = uc->uc_mcontext.rsp - RED_ZONE;
 	size_t bytes = fpstate_bytes(uc);
+	const stack_t *alt = &context_here()->altstack;
 
-	if (a->flags & SA_ONSTACK && signals.altstack.ss_size && !on_altstack(uc->uc_mcontext.rsp))
-		sp = (uint64_t)signals.altstack.ss_sp + signals.altstack.ss_size;
+	if (a->flags & SA_ONSTACK && alt->ss_size && !on_altstack(uc->uc_mcontext.rsp))
+		sp = (uint64_t)alt->ss_sp + alt->ss_size;
 	*fpstate = (sp - bytes) & ~63ul;
 	sp = ((*fpstate - sizeof(struct frame) + 8) & ~15ul) - 8;
 	return space_allows(&runtime.space, sp, *fpstate + bytes - sp, PROT_READ | PROT_WRITE) ? (struct frame *)sp : NULL;
@@ -117,7 +117,7 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	f->uc = *uc;
 	f->uc.uc_mcontext.rip = pc;
 	f->uc.uc_mcontext.fpstate = (void *)fpstate;
-	f->uc.uc_stack = signals.altstack;
+	f->uc.uc_stack = context_here()->altstack;
 	f->uc.uc_sigmask = (sigset_t)mask;
 	slope_copy(f->info, info, sizeof f->info);
 	uc->uc_mcontext.rdi = (uint64_t)number;
@@ -152,8 +152,8 @@ static void step_on(struct ucontext *uc)
 	uint64_t rip = uc->uc_mcontext.rip;
 
 	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
-	if (runtime.context->inside)
-		runtime.context->flags |= TRAP_FLAG;
+	if (context_here()->inside)
+		context_here()->flags |= TRAP_FLAG;
 	else if ((rip >= PLAN_CACHE && rip < PLAN_CACHE_END) ||
 		 (rip >= (uint64_t)slope_gate_first && rip < (uint64_t)slope_gate_last))
 		uc->uc_mcontext.eflags |= TRAP_FLAG;
@@ -175,41 +175,52 @@ static void end_by(int number)
 	die_by(number);
 }
 
+/* The program's register with this number. */
+static uint64_t *register_of(struct ucontext *uc, int number)
+{
+	struct sigcontext_64 *r = (struct sigcontext_64 *)(void *)&uc->uc_mcontext;
+	__u64 *const list[16] = {
+		&r->ax, &r->cx, &r->dx, &r->bx, &r->sp, &r->bp, &r->si, &r->di,
+		&r->r8, &r->r9, &r->r10, &r->r11, &r->r12, &r->r13, &r->r14, &r->r15,
+	};
+
+	return (uint64_t *)list[number];
+}
+
+/* The register that the block has borrowed gets the program's value. */
+static void give_back(struct ucontext *uc, const struct block *block)
+{
+	if (block->facts.stamp >= 0)
+		*register_of(uc, block->facts.stamp) = context_here()->stamp_home;
+}
+
 static void on_step(struct ucontext *uc)
 {
+	struct context *ctx = context_here();
 	const struct block *block = block_around(uc->uc_mcontext.rip);
-	int number = slope_signal_waiting;
+	int number = (int)ctx->waiting;
 
 	if (!number) {
 		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;     /* the program kept flags from an earlier step */
 		return;
 	}
-	if (!block || block->code != uc->uc_mcontext.rip) {
+	if (!block || (block->code != uc->uc_mcontext.rip && block->code + block->facts.inner != uc->uc_mcontext.rip)) {
 		step_on(uc);
 		return;
 	}
-	slope_signal_waiting = 0;
+	if (block->code != uc->uc_mcontext.rip)
+		give_back(uc, block);
+	ctx->waiting = 0;
 	if (signals.action[number].handler)
-		begin_handler(uc, number, signals.info, block->pc, signals.mask);
+		begin_handler(uc, number, ctx->signal_info, block->pc, ctx->signal_mask);
 	else
 		end_by(number);
 }
 
-/* In code that was added the program's registers may be in the context: those that checks use. */
-static void bring_registers_back(struct ucontext *uc)
-{
-	const uint64_t *reg = runtime.context->reg;
-
-	uc->uc_mcontext.rax = reg[REG_RAX];
-	uc->uc_mcontext.rcx = reg[REG_RCX];
-	uc->uc_mcontext.rdx = reg[REG_RDX];
-	uc->uc_mcontext.rsi = reg[REG_RSI];
-	uc->uc_mcontext.rdi = reg[REG_RDI];
-}
-
 /*
- * The program's address of the instruction that faulted; NOWHERE when it was
- * not one of the program's. A check faults where its instruction would.
+ * The program's address of the instruction that faulted, and its registers;
+ * NOWHERE when it was not one of the program's. SKIPPED: it was a check, which
+ * has been left out: its instruction will fault itself.
  */
 static uint64_t fault_pc(struct ucontext *uc)
 {
@@ -219,11 +230,19 @@ static uint64_t fault_pc(struct ucontext *uc)
 
 	if (!block)
 		return rip < PLAN_CACHE || (rip >= PLAN_SELF_END && rip < runtime.space.window) ? rip : NOWHERE;
-	while (i + 1 < block->marks && block->mark[i + 1].cache <= rip - block->code)
+	uint64_t at = rip - block->code;
+
+	while (i + 1 < block->marks && block->mark[i + 1].cache <= at)
 		i++;
-	if (observer.on && rip - block->code < block->mark[i].own)
-		bring_registers_back(uc);
-	return block->pc + block->mark[i].program;
+	if (at >= block->mark[i].cache && at < block->mark[i].own) {
+		if (block->mark[i].borrowed)
+			*register_of(uc, block->facts.spare) = context_here()->spare_home;
+		uc->uc_mcontext.rip = block->code + block->mark[i].own;
+		return SKIPPED;
+	}
+	if (at >= block->facts.inner && at < block->facts.cold)
+		give_back(uc, block);
+	return block->pc + (uint64_t)(int64_t)block->mark[i].program;
 }
 
 /*
@@ -260,6 +279,8 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 	if (is_fault(number, info)) {
 		uint64_t pc = fault_pc(uc);
 
+		if (pc == SKIPPED)
+			return;
 		if (pc == NOWHERE)
 			die_by(number);
 		else if (!signals.action[number].handler)
@@ -268,10 +289,12 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 			begin_handler(uc, number, info, pc, mask);
 		return;
 	}
-	slope_signal_waiting = number;
-	signals.mask = mask;
-	slope_copy(signals.info, info, sizeof signals.info);
-	uc->uc_sigmask = ~(sigset_t)(bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP));
+	struct context *ctx = context_here();
+
+	ctx->waiting = (uint64_t)number;
+	ctx->signal_mask = mask;
+	slope_copy(ctx->signal_info, info, sizeof ctx->signal_info);
+	uc->uc_sigmask = ~(sigset_t)FAULTS;
 	step_on(uc);
 }
 
@@ -279,14 +302,14 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 
 static bool own_stack(void)
 {
-	static bool there;
+	struct context *ctx = context_here();
 
-	if (!there) {
+	if (!ctx->own_altstack) {
 		stack_t own = { .ss_sp = system_pages(OWN_STACK_BYTES, false), .ss_size = OWN_STACK_BYTES };
 
-		there = own.ss_sp && !system_call(__NR_sigaltstack, (long)&own, 0, 0, 0, 0, 0);
+		ctx->own_altstack = own.ss_sp && !system_call(__NR_sigaltstack, (long)&own, 0, 0, 0, 0, 0);
 	}
-	return there;
+	return ctx->own_altstack;
 }
 
 static struct action ours(uint64_t flags)
@@ -366,13 +389,18 @@ long signals_action(int number, const void *action, void *old, size_t set_bytes)
 		slope_copy(old, &was, sizeof was);
 	if (given)
 		signals.action[number] = wanted.handler > 1 || by_us ? wanted : (struct action){ 0 };
+	/* It will look at registers, or go on elsewhere with them. */
+	if (given && wanted.handler > 1 && FAULTS >> (number - 1) & 1 && !runtime.precise) {
+		runtime.precise = true;
+		codecache_empty(&runtime.cache);
+	}
 	set = ours(0);
 	if (given && wanted.handler > 1 && !signals.action[SIGTRAP].handler)
 		result = system_call(__NR_rt_sigaction, SIGTRAP, (long)&set, 0, SET_BYTES, 0, 0);
 	return result;
 }
 
-long signals_altstack(const struct context *ctx, const void *new, void *old)
+long signals_altstack(struct context *ctx, const void *new, void *old)
 {
 	bool inside = on_altstack(ctx->reg[REG_RSP]);
 
@@ -380,7 +408,7 @@ long signals_altstack(const struct context *ctx, const void *new, void *old)
 	    (old && !space_allows(&runtime.space, (uint64_t)old, sizeof(stack_t), PROT_WRITE)))
 		return -EFAULT;
 	if (old) {
-		stack_t was = signals.altstack;
+		stack_t was = ctx->altstack;
 
 		was.ss_flags = !was.ss_size ? SS_DISABLE : inside ? SS_ONSTACK : 0;
 		slope_copy(old, &was, sizeof was);
@@ -395,7 +423,7 @@ long signals_altstack(const struct context *ctx, const void *new, void *old)
 		wanted = (stack_t){ 0 };
 	else if (wanted.ss_size < MINSIGSTKSZ)
 		return -ENOMEM;
-	signals.altstack = wanted;
+	ctx->altstack = wanted;
 	return 0;
 }
 
@@ -426,13 +454,13 @@ uint64_t signals_return(struct context *ctx)
 	uint64_t mask = (uint64_t)uc->uc_sigmask, pc = from->ip;
 
 	slope_copy(ctx->reg, reg, sizeof reg);
-	ctx->flags = from->flags | (slope_signal_waiting ? TRAP_FLAG : 0);
-	signals.altstack = uc->uc_stack.ss_flags & SS_DISABLE ? (stack_t){ 0 } : uc->uc_stack;
+	ctx->flags = from->flags | (ctx->waiting ? TRAP_FLAG : 0);
+	ctx->altstack = uc->uc_stack.ss_flags & SS_DISABLE ? (stack_t){ 0 } : uc->uc_stack;
 	restore_vectors(uc);
 	if (observer.on)
 		activations_handler_ends();
-	if (slope_signal_waiting)
-		signals.mask = mask;     /* all others wait until this one is delivered */
+	if (ctx->waiting)
+		ctx->signal_mask = mask;     /* all others wait until this one is delivered */
 	else
 		system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, SET_BYTES, 0, 0);
 	return pc;

@@ -154,12 +154,15 @@ static void check_processor(const uint64_t *auxv)
 /* The thread's shadow window with its context near the start; the kernel backs what is touched. */
 static void make_context(uint64_t window_bytes)
 {
-	runtime.window = system_pages(window_bytes, true);
-	if (!runtime.window)
+	void *window = system_pages(window_bytes, true);
+
+	if (!window)
 		system_stop("no room for the shadow of the program's memory; allow more address space (ulimit -v), "
 			    "or use --source=valgrind", NULL);
-	runtime.context = (struct context *)((char *)runtime.window + CTX_AT);
-	runtime.context->self = runtime.context;
+	struct context *ctx = (struct context *)((char *)window + CTX_AT);
+
+	ctx->self = ctx;
+	__asm__ volatile("wrgsbase %0" : : "r"(window) : "memory");
 }
 
 static uint64_t load(const uint64_t *own, char **argv)
@@ -175,8 +178,8 @@ static uint64_t load(const uint64_t *own, char **argv)
 	}
 	if (how != LOADING_DONE)
 		system_stop(what, " ", loading_reason(how), NULL);
-	runtime.context->reg[REG_RSP] = startstack_make(own, &image, interpreted ? &interpreter : NULL, argv);
-	if (!runtime.context->reg[REG_RSP])
+	context_here()->reg[REG_RSP] = startstack_make(own, &image, interpreted ? &interpreter : NULL, argv);
+	if (!context_here()->reg[REG_RSP])
 		system_stop("no memory for the program's stack", NULL);
 	return interpreted ? interpreter.entry : image.entry;
 }
@@ -203,6 +206,7 @@ void slope_translator_main(const uint64_t *own)
 	runtime.self = own_path();
 	runtime.program = start.argv[0];
 	space_init(&runtime.space, UINT64_C(1) << start.window_log2);
+	runtime.window_log2 = (uint32_t)start.window_log2;
 	make_context(observing_shadow_bytes(UINT64_C(1) << start.window_log2));
 	argv = find_program(start.argv);
 	if (argv == start.argv && start.argv0)
@@ -219,13 +223,13 @@ void slope_translator_main(const uint64_t *own)
 	if (start.check)
 		system_call(__NR_exit_group, 0, 0, 0, 0, 0, 0);
 	if (observer.on)
-		observing_start(pc, runtime.context->reg[REG_RSP]);
+		observing_start(pc, context_here()->reg[REG_RSP]);
 	signals_start();
 	const struct block *block = blocks_translate(pc);
 
 	if (!block)
 		system_stop(runtime.program, ": no code where it begins", NULL);
-	runtime.context->target = block->code;
-	runtime.context->flags = 0x202;
-	slope_gate_start(runtime.window);
+	context_here()->target = block->code;
+	context_here()->flags = 0x202;
+	slope_gate_start(context_window(context_here()));
 }

@@ -65,8 +65,8 @@ static bool ended_by_comparison(uint32_t kind, uint64_t si, uint64_t di, uint64_
 
 static void repeated(uint64_t kind, uint64_t left)
 {
-	const struct context *ctx = runtime.context;
-	struct slope_thread *core = observer.fiber->core;
+	struct context *ctx = context_here();
+	struct slope_thread *core = ctx->fiber->core;
 	uint64_t times = ctx->spare[0] - left, si = ctx->spare[1], di = ctx->spare[2], bytes = kind & 0xff;
 	/* The registers that were saved for this call are those behind the instruction. */
 	uint64_t step = kind & (WRITES_DI | READS_DI) ? ctx->reg[REG_RDI] - di : ctx->reg[REG_RSI] - si;
@@ -85,9 +85,9 @@ static void repeated(uint64_t kind, uint64_t left)
 		marks--;
 	extra = marks - 1;
 	if (observer.unit_ir >= 0)
-		runtime.context->cost[observer.unit_ir] += extra;
+		ctx->cost[observer.unit_ir] += extra;
 	if (observer.unit_bb >= 0)
-		runtime.context->cost[observer.unit_bb] += extra;
+		ctx->cost[observer.unit_bb] += extra;
 }
 
 void strings_before(struct emit *e)
@@ -99,7 +99,7 @@ void strings_before(struct emit *e)
 
 void strings_after(struct emit *e, const ZydisDecodedInstruction *i)
 {
-	accesses_report(e, (const void *)repeated, (const struct argument[3]){
+	reports_call(e, (const void *)repeated, (const struct argument[3]){
 		{ ARGUMENT_CONSTANT, kind_of(i) }, { ARGUMENT_REGISTER, REG_RCX },
 	});
 }

@@ -79,7 +79,13 @@ static void host_release(void *ctx, void *p, size_t bytes)
 	system_release(p, bytes);
 }
 
-const struct slope_host system_host = { host_pages, host_release, NULL };
+static void host_yield(void *ctx)
+{
+	(void)ctx;
+	system_call(__NR_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+const struct slope_host system_host = { .pages = host_pages, .release = host_release, .yield = host_yield };
 
 const void *system_map_file(const char *path, size_t *bytes)
 {

@@ -34,7 +34,6 @@ static inline void fill_slots(const struct slope_thread *core, struct slots *slo
 	ULong stamps = (ULong)core->top_stamp << 32 | core->top_stamp;
 
 	slots->top_stamps = stamps;
-	slots->own_stamps = stamps | (ULong)SLOPE_STAMP_OWN << 32 | SLOPE_STAMP_OWN;
 	slots->top_fn = core->top->fn;
 	slots->top_sp = core->top->sp;
 }

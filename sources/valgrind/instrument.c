@@ -24,7 +24,7 @@
 struct block {
 	IRSB *out;
 	struct origin *origin;       /* of each temporary; base is itself when nothing is known */
-	IRExpr *window_8th, *own_stamps;   /* fetched on first use */
+	IRExpr *window_8th, *top_stamps;   /* fetched on first use */
 
 	struct places seen;          /* cells that are up to date for the rest of the block */
 	struct places own;           /* cells stored to in this block */
@@ -120,7 +120,7 @@ static void forget_places(struct block *b)
 {
 	places_empty(&b->seen);
 	places_empty(&b->own);
-	b->window_8th = b->own_stamps = NULL;
+	b->window_8th = b->top_stamps = NULL;
 }
 
 /* ---- shadow words ---- */
@@ -289,12 +289,12 @@ static void stamp_inline(struct block *b, IRExpr *address, Int bytes, Bool align
 	Int cells = cells_of(bytes);
 	IRExpr *at = word_address(b, address, aligned && bytes >= tool.options.cell_bytes), *one;
 
-	slot(b, &b->own_stamps, SLOT(own_stamps));
-	one = low_half(b, b->own_stamps);
+	slot(b, &b->top_stamps, SLOT(top_stamps));
+	one = low_half(b, b->top_stamps);
 	if (cells == 1)
 		addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, at, one));
 	for (Int i = 0; cells > 1 && i < cells; i += 2)
-		addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, plus(b, at, i * 4), b->own_stamps));
+		addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, plus(b, at, i * 4), b->top_stamps));
 	if (!aligned)
 		addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, word_address(b, plus(b, address, bytes - 1), False), one));
 }

@@ -94,7 +94,7 @@ static void start(void)
 		config.cell_log2++;
 	tool.slots_offset = sizeof(VexGuestAMD64State);
 	tool.inlined = !tool.options.access_by_call;
-	tool.host = (struct slope_host){ tool_pages, tool_release, NULL };
+	tool.host = (struct slope_host){ .pages = tool_pages, .release = tool_release };
 	tool.thread = VG_(calloc)("slope.threads", VG_N_THREADS, sizeof *tool.thread);
 	if (!slope_session_init(&tool.session, &config, &tool.host))
 		VG_(tool_panic)("no memory for the first page");

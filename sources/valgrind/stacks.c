@@ -47,7 +47,6 @@ void tool_fill_slots(const struct fiber *f, struct slots *slots)
 	const struct slope_frame *top = f->core->top;
 
 	slots->top_stamps = stamp << 32 | stamp;
-	slots->own_stamps = slots->top_stamps | (ULong)SLOPE_STAMP_OWN << 32 | SLOPE_STAMP_OWN;
 	/* Just switched to: even the topmost function's entry is worth a look (calls.c). */
 	slots->top_fn = f->landing ? SLOPE_FN_NONE : top->fn;
 	slots->top_sp = top->sp;

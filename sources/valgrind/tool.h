@@ -43,7 +43,6 @@ struct slots {
 	ULong counter;               /* the fiber's cost; with two units, ir + (bb << 32) since the last look */
 	ULong window_8th;            /* address of the shadow window / 8 */
 	ULong top_stamps;            /* stamp of the topmost activation, twice */
-	ULong own_stamps;            /* the same with SLOPE_STAMP_OWN, twice */
 	ULong stale_masks;           /* SLOPE_STALE_MASK, twice */
 	ULong top_fn;
 	ULong top_sp;

@@ -313,6 +313,8 @@ bool trace_agrees(const struct trace *trace, char *difference, size_t bytes, str
 
 	if (!slope_session_init(&s, &trace->config, &slope_replay_host))
 		abort();
+	if (trace->config.parallel)
+		slope_session_parallel(&s);
 	struct slope_replay *r = slope_replay_new(&s, trace->window_bytes);
 	struct oracle *o = oracle_new(1u << s.config.cell_log2, s.config.units, s.config.metrics & 1u << SLOPE_METRIC_TRMS);
 	uint32_t threads = 1;
@@ -392,8 +394,9 @@ void trace_print(FILE *out, const struct trace *trace)
 	static const char *const metrics[] = { "", "trms", "rms", "both" };
 	const struct slope_config *c = &trace->config;
 
-	fprintf(out, "options cell=%u units=%s metrics=%s max-points=%u stamp-limit=%u window=%" PRIu64 "\n", 1u << c->cell_log2,
-		c->units > 1 ? "ir,bb" : "ir", metrics[c->metrics], c->max_points, c->stamp_limit, trace->window_bytes);
+	fprintf(out, "options cell=%u units=%s metrics=%s max-points=%u stamp-limit=%u marked=%u parallel=%u window=%" PRIu64 "\n",
+		1u << c->cell_log2, c->units > 1 ? "ir,bb" : "ir", metrics[c->metrics], c->max_points, c->stamp_limit, c->marked,
+		c->parallel, trace->window_bytes);
 	for (uint32_t fn = 1; fn <= trace->functions; fn++)
 		fprintf(out, "function f%u%s\n", fn, trace->folded[fn] ? " folded" : "");
 	for (size_t i = 0; i < trace->count; i++)

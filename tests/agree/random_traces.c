@@ -69,6 +69,8 @@ static void draw_config(struct maker *m)
 	c->metrics = (uint32_t)(draw(m, 3) ? 3 : 1 + draw(m, 2));
 	c->max_points = most[draw(m, 6)];
 	c->stamp_limit = limits[draw(m, 6)];
+	c->marked = draw(m, 2);
+	c->parallel = draw(m, 2);
 	m->trace.window_bytes = draw(m, 3) ? 0 : (uint64_t)(1 + draw(m, 4000)) << c->cell_log2;
 }
 
