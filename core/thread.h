@@ -88,15 +88,15 @@ struct slope_thread {
 	 */
 	uint32_t hint_stamp, hint_span;
 	uint32_t from_caller, from_hint;   /* cells that have moved to the top, not yet in their frames */
-
-	struct slope_session *session;
-	uint32_t metrics, stamp_limit, marks;   /* the session's, within reach */
 	/*
 	 * SLOPE_STAMP_OWN: a read of a stale cell keeps that bit. 0 where threads
 	 * run at once: another one may be taking it away at the same time. The
 	 * next write gets it back from the directory.
 	 */
 	uint32_t own_kept;
+
+	struct slope_session *session;
+	uint32_t metrics, stamp_limit, marks;   /* the session's, within reach */
 	uint32_t id;                 /* 1 is the first thread; never reused */
 	uint32_t parent;             /* id of the creator, 0 if none */
 	uint64_t os_id;              /* what the system calls it */

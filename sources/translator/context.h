@@ -33,7 +33,7 @@
 #define CTX_COST (CTX_AT + 192)    /* instructions and blocks, one word each */
 #define CTX_INSIDE (CTX_AT + 208)    /* slope_dispatch is at work: the program's flags are in the context */
 #define CTX_TOP (CTX_AT + 216)    /* the topmost activation's stamp, twice; one that is above all words: C decides */
-#define CTX_SEEN (CTX_AT + 224)    /* what it stores for a read (slope_stamp_seen), twice */
+#define CTX_TOP_MASK (CTX_AT + 224)    /* bits that are always set there: those of such a one, or none */
 #define CTX_FS (CTX_AT + 232)    /* the program's %fs */
 #define CTX_TOP_FN (CTX_AT + 240)    /* the topmost activation's function; none that exists just after a switch of stacks */
 #define CTX_WAITING (CTX_AT + 248)    /* number of the signal that is noted; 0: none */
@@ -50,6 +50,7 @@
 #define CORE_HINT_SPAN 12
 #define CORE_FROM_CALLER 16
 #define CORE_FROM_HINT 20
+#define CORE_OWN_KEPT 24
 
 /* Why translated code leaves for C: struct site in runtime.h. */
 #define SITE_DIRECT 0            /* a direct branch that is to be linked */
@@ -71,7 +72,7 @@ struct context {
 	uint64_t spare[3];
 	uint64_t cost[2];
 	uint64_t inside;
-	uint64_t top, seen, fs;
+	uint64_t top, top_mask, fs;
 	uint64_t top_fn;
 	uint64_t waiting;
 	struct slope_thread *core;

@@ -9,7 +9,7 @@
  */
 #include "sources/translator/observing.h"
 
-#define ABOVE_ALL 0x7fffffffu    /* no stamp is greater */
+#define ABOVE_ALL UINT64_C(0x7fffffff)   /* no stamp is greater */
 #define PARKED_REACH 512u        /* bytes that a switch may pop before it continues */
 #define BASE_REACH 256u          /* how much above its first frame a stack's top may lie */
 
@@ -45,8 +45,9 @@ const uint64_t *fibers_costs(void)
 
 	for (uint32_t u = 0; u < observer.units; u++) {
 		if (collecting)
-			f->cost[u] += ctx->cost[u];
-		ctx->cost[u] = 0;
+			f->cost[u] = ctx->cost[u];
+		else
+			ctx->cost[u] = f->cost[u];       /* they stand still */
 	}
 	return f->cost;
 }
@@ -61,10 +62,10 @@ void fibers_show_top(void)
 	struct context *ctx = context_here();
 	const struct slope_thread *core = ctx->fiber->core;
 
-	uint64_t top = core->shadow.window ? core->top_stamp : ABOVE_ALL, seen = slope_stamp_seen(core->top_stamp, core->marks);
+	uint64_t top = core->top_stamp;
 
-	ctx->top = top << 32 | top;
-	ctx->seen = seen << 32 | seen;
+	ctx->top_mask = core->shadow.window ? 0 : ABOVE_ALL << 32 | ABOVE_ALL;
+	ctx->top = top << 32 | top | ctx->top_mask;
 	ctx->core = ctx->fiber->core;
 	ctx->top_sp = core->top->sp;
 	ctx->span = core->shadow.window ? runtime.space.window - PLAN_LOWEST : 0;
@@ -77,6 +78,8 @@ static void switch_to(struct fiber *f, uint64_t old_sp)
 
 	ctx->fiber->parked_sp = old_sp;
 	f->parked_sp = 0;
+	for (uint32_t u = 0; u < observer.units; u++)
+		context_here()->cost[u] = f->cost[u];
 	ctx->fiber = f;
 }
 

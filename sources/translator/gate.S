@@ -142,11 +142,13 @@ slope_gate_read_1:
 	cmp %esi, %ecx
 	jae 2f
 	incl CORE_FROM_CALLER(%rdx)
-	/* Stamps of activations are odd: an even difference is an own word. */
-	test $1, %cl
-1:	mov %gs:CTX_TOP, %ecx
-	je 3f
-	mov %gs:CTX_SEEN, %ecx
+	/* Stamps of activations are odd: an even difference is an own word, which stays one. */
+1:	not %ecx
+	test %ecx, CORE_OWN_KEPT(%rdx)
+	mov CORE_TOP_STAMP(%rdx), %ecx
+	jne 3f
+	inc %ecx
+	or $0x808080, %ecx
 3:	mov %ecx, %gs:(%rax)
 	pop %rsi
 	pop %rdx
@@ -157,7 +159,6 @@ slope_gate_read_1:
 	cmp CORE_HINT_SPAN(%rdx), %ecx
 	jae 4f
 	incl CORE_FROM_HINT(%rdx)
-	test $1, %cl
 	jmp 1b
 4:	pop %rsi
 	pop %rdx
@@ -187,11 +188,14 @@ slope_gate_read_2:
 	cmp %esi, %ecx
 	jae 2f
 	addl $2, CORE_FROM_CALLER(%rdx)
-	test $1, %cl
-1:	mov %gs:CTX_TOP, %rcx
-	je 3f
-	mov %gs:CTX_SEEN, %rcx
-3:	mov %rcx, %gs:(%rax)
+1:	not %ecx
+	test %ecx, CORE_OWN_KEPT(%rdx)
+	mov CORE_TOP_STAMP(%rdx), %ecx
+	jne 3f
+	inc %ecx
+	or $0x808080, %ecx
+3:	mov %ecx, %gs:(%rax)
+	mov %ecx, %gs:4(%rax)
 	pop %rsi
 	pop %rdx
 	pop %rcx
@@ -201,7 +205,6 @@ slope_gate_read_2:
 	cmp CORE_HINT_SPAN(%rdx), %ecx
 	jae 4f
 	addl $2, CORE_FROM_HINT(%rdx)
-	test $1, %cl
 	jmp 1b
 4:	pop %rsi
 	pop %rdx
@@ -290,7 +293,6 @@ slope_gate_call:
 	mov %eax, %edi
 	mov %gs:CTX_REG(4), %rsi
 	add $8, %rsi
-	cld
 	call activations_call
 	jmp 1f
 slope_gate_jump_from_stub:
@@ -300,7 +302,6 @@ slope_gate_jump_from_stub:
 	mov %rcx, %rdi
 	mov %gs:CTX_REG(4), %rsi
 	add $8, %rsi
-	cld
 	call activations_jump_from_stub
 	jmp 1f
 slope_gate_call_address:
@@ -310,7 +311,6 @@ slope_gate_call_address:
 	mov %rcx, %rdi
 	mov %gs:CTX_REG(4), %rsi
 	add $8, %rsi
-	cld
 	call activations_call_address
 1:	bring_registers
 	mov %gs:CTX_REG(0), %rax
@@ -344,7 +344,6 @@ slope_gate_return:
 	mov %gs:CTX_HOST_RSP, %rsp
 	keep_registers
 	mov %gs:CTX_REG(4), %rdi
-	cld
 	call activations_return
 	mov %gs:CTX_REG(4), %rsi
 	find_return (%rsi)
@@ -363,7 +362,6 @@ slope_gate_return_event:
 	keep_registers
 	mov %gs:CTX_REG(4), %rdi
 	add $8, %rdi
-	cld
 	call activations_return
 	mov %gs:CTX_REG(4), %rsi
 	add $8, %rsi
