@@ -100,6 +100,7 @@ void slope_launcher_find(struct slope_launcher *launcher)
 	launcher->tool = launcher->folder ? slope_text("%s/%s", launcher->folder, TOOL_NAME) : NULL;
 	launcher->translator = find_translator();
 	launcher->translated = launcher->alike = false;
+	launcher->signal = 0;
 	for (int fd = 0; fd < 3; fd++)
 		launcher->stdio[fd] = -1;
 }
@@ -244,7 +245,7 @@ static void watched_signals(sigset_t *set)
 	}
 }
 
-static int wait_and_pass_on(pid_t pid, const sigset_t *watched)
+static int wait_and_pass_on(pid_t pid, const sigset_t *watched, int *passed)
 {
 	int status;
 	siginfo_t info;
@@ -252,6 +253,7 @@ static int wait_and_pass_on(pid_t pid, const sigset_t *watched)
 	while (waitpid(pid, &status, WNOHANG) != pid) {
 		if (sigwaitinfo(watched, &info) <= 0 || info.si_signo == SIGCHLD)
 			continue;
+		*passed = info.si_signo;
 		/* The terminal signals the whole foreground group: the program has it already. */
 		if (info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
@@ -272,7 +274,7 @@ static bool start_failed(const struct slope_launcher *launcher, int pipe)
 	return true;
 }
 
-bool slope_launcher_run(const struct slope_launcher *launcher, const struct slope_list *options,
+bool slope_launcher_run(struct slope_launcher *launcher, const struct slope_list *options,
 			char *const *program, pid_t *pid, int *status)
 {
 	struct sigaction children, plain = { .sa_handler = SIG_DFL };
@@ -299,7 +301,7 @@ bool slope_launcher_run(const struct slope_launcher *launcher, const struct slop
 		slope_say("cannot start a process: %s", strerror(errno));
 	} else {
 		failed = start_failed(launcher, ends[0]);
-		*status = wait_and_pass_on(*pid, &watched);
+		*status = wait_and_pass_on(*pid, &watched, &launcher->signal);
 	}
 	close(ends[0]);
 	sigprocmask(SIG_SETMASK, &before, NULL);

@@ -77,7 +77,7 @@ static void add_patterns(struct slope_list *options, const struct slope_settings
 	}
 }
 
-bool slope_recording_run(struct slope_recording *r, const struct slope_settings *s, const struct slope_launcher *launcher,
+bool slope_recording_run(struct slope_recording *r, const struct slope_settings *s, struct slope_launcher *launcher,
 			 const char *output, char **program, char *file)
 {
 	struct slope_list options = { 0 };
