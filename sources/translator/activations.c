@@ -26,17 +26,17 @@ SLOPE_INLINE const uint64_t *costs(struct context *ctx, struct fiber *f)
 {
 	if (SLOPE_UNLIKELY(observer.units != 1 || !slope_thread_collecting(ctx->core)))
 		return fibers_costs();
+	ctx->core->from_caller += ctx->from_caller;
+	ctx->from_caller = 0;
 	f->cost[0] = ctx->cost[0];
 	return ctx->cost;
 }
 
-SLOPE_INLINE void show(struct context *ctx, const struct slope_thread *core)
+/* The activation of a function begins; a call has nothing more to do, but for rare cases. */
+SLOPE_INLINE void push(struct context *ctx, uint32_t fn, uint64_t sp, const uint64_t *cost)
 {
-	uint64_t top = core->top_stamp;
-
-	ctx->top = top << 32 | top | ctx->top_mask;
-	ctx->top_sp = core->top->sp;
-	ctx->top_fn = core->top->fn;
+	slope_frames_push(ctx->core, fn, sp, 0, cost, 1);
+	fibers_show(ctx, ctx->core);
 }
 
 static void enter(struct fiber *f, uint64_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
@@ -69,8 +69,7 @@ SLOPE_INLINE void call(uint64_t fn, uint64_t sp)
 		enter(f, fn, sp, 0, cost);
 		return;
 	}
-	slope_frames_push(core, (uint32_t)fn, sp, 0, cost, 1);
-	show(ctx, core);
+	push(ctx, (uint32_t)fn, sp, cost);
 }
 
 void activations_call(uint64_t fn, uint64_t sp)
@@ -147,8 +146,15 @@ void activations_jump_address(uint64_t target, uint64_t sp, const struct symbols
 void activations_jump_from_stub(uint64_t target, uint64_t sp)
 {
 	uint32_t fn = codeplaces_function(target);
+	struct context *ctx = context_here();
+	struct fiber *f = ctx->fiber;
 
-	context_here()->fiber->jumping = false;
+	f->jumping = false;
+	/* As after a call: the usual way into a library. */
+	if (SLOPE_LIKELY(fn < CODEPLACES_STUB && !f->landing && ctx->core->top->sp > sp && observer.units == 1)) {
+		push(ctx, fn, sp, costs(ctx, f));
+		return;
+	}
 	/* Also when the function calls itself through the table: then it is on top already. */
 	if (fn != CODEPLACES_STUB)
 		jump_into(fn, sp);
@@ -164,7 +170,7 @@ void activations_return(uint64_t sp)
 	if (SLOPE_LIKELY(!f->landing && core->top->sp == sp && core->top[-1].sp > sp && observer.units == 1 &&
 			 !(core->top->flags & SLOPE_FRAME_BASE))) {
 		slope_frames_pop(core, costs(ctx, f), 1);
-		show(ctx, core);
+		fibers_show(ctx, core);
 		return;
 	}
 	if (f->landing)

@@ -25,8 +25,7 @@
 #include "sources/translator/observing.h"
 
 #define SEEN_MAX 64u
-#define RORX_2_RAX_RCX "\xc4\xe3\xfb\xf0\xc8\x02"
-#define SHR_RCX "\x48\xc1\xe9"
+#define LONG_BYTES 12u
 
 /* A place in memory that is known to be up to date, or written, by origins of its registers. */
 struct place {
@@ -151,9 +150,15 @@ static int find_dead(const struct maker *m, const struct address *a, unsigned at
 	return NO_REGISTER;
 }
 
+/* What is longer than two words is often at an odd address: by its first cell, and its last. */
+static bool is_long_read(const struct access *a)
+{
+	return !a->write && a->bytes >= LONG_BYTES;
+}
+
 static bool needs_register(const struct access *a)
 {
-	return a->bytes < 4 || a->at.in_fs;
+	return a->bytes < 4 || a->at.in_fs || is_long_read(a);
 }
 
 static void add_fs(struct emit *e, unsigned reg)
@@ -169,25 +174,32 @@ static void and_constant(struct emit *e, unsigned reg, unsigned byte)
 	emit_byte(e, byte);
 }
 
-/* The address into a register, as it is compared: bytes by their cell; halves too, but odd ones stay odd. */
-static void load_address(struct emit *e, unsigned reg, const struct address *a, uint32_t bytes)
+/* The address into a register. */
+static void load_address(struct emit *e, unsigned reg, const struct address *a, int64_t plus)
 {
 	if (a->in_fs && a->base == NO_REGISTER && a->index == NO_REGISTER) {
 		emit_restore(e, reg, CTX_FS);
 		struct address with = { .base = (int)reg, .index = NO_REGISTER, .displacement = a->displacement };
 
-		emit_address(e, reg, &with, 0);
+		emit_address(e, reg, &with, plus);
 	} else {
-		emit_address(e, reg, a, 0);
+		emit_address(e, reg, a, plus);
 		if (a->in_fs)
 			add_fs(e, reg);
 	}
-	if (bytes == 1)
+}
+
+/* The same as it is compared: bytes by their cell; halves too, but odd ones stay odd; long ones by their first cell. */
+static void load_place(struct emit *e, unsigned reg, const struct address *a, uint32_t bytes)
+{
+	load_address(e, reg, a, 0);
+	if (bytes == 1 || bytes >= LONG_BYTES)
 		and_constant(e, reg, 0xfc);
 	else if (bytes == 2)
 		and_constant(e, reg, 0xfd);
 }
 
+/* cmp %gs:k(a), %stamp and the jump to the cold part for each word or, to be equal, pair of words. */
 static void emit_comparisons(struct maker *m, struct cold *c, const struct address *a, uint32_t bytes, bool write)
 {
 	uint32_t width = write && bytes >= 8 ? 8 : 4;
@@ -195,7 +207,6 @@ static void emit_comparisons(struct maker *m, struct cold *c, const struct addre
 	for (uint32_t k = 0; k < bytes; k += width) {
 		if (bytes - k < width)
 			width = 4;
-		/* cmp %gs:k(a), %stamp */
 		emit_memory(&m->e, 0x3b, (unsigned)m->stamp, (struct operand){ a, true, width == 8 }, k);
 		making_jump(m, c, write ? CONDITION_NOT_EQUAL : CONDITION_GREATER);
 	}
@@ -246,13 +257,19 @@ static void emit_check(struct maker *m, const struct access *a, unsigned step)
 
 	c->at = at;
 	c->bytes = a->bytes;
+	c->live = runtime.precise ? UINT16_MAX : m->trace.step[step].live;
 	if (needs_register(a)) {
 		int dead = find_dead(m, &at, step);
 		unsigned reg = (unsigned)(dead == NO_REGISTER ? m->spare : dead);
 		struct address word = { .base = (int)reg, .index = NO_REGISTER };
 
-		load_address(e, reg, &at, a->bytes);
+		load_place(e, reg, &at, is_long_read(a) || a->bytes < 4 ? a->bytes : 4);
 		emit_comparisons(m, c, &word, a->bytes, a->write);
+		if (is_long_read(a)) {
+			load_address(e, reg, &at, a->bytes - 1);
+			and_constant(e, reg, 0xfc);
+			emit_comparisons(m, c, &word, 4, false);
+		}
 	} else {
 		emit_comparisons(m, c, &at, a->bytes, a->write);
 	}
@@ -293,13 +310,42 @@ bool checks_emit(struct maker *m, unsigned step)
 
 /* ---- the cold part ---- */
 
+/* A register that the piece may use: one that is dead, or one that is saved first. Never the address's. */
+static unsigned take_scratch(struct maker *m, const struct cold *c, uint16_t *taken)
+{
+	uint16_t no = *taken | 1u << REG_RSP | (uint16_t)(1u << m->stamp);
+	unsigned reg = 0;
+
+	if (c->at.base != NO_REGISTER)
+		no |= (uint16_t)(1u << c->at.base);
+	if (c->at.index != NO_REGISTER)
+		no |= (uint16_t)(1u << c->at.index);
+	while (reg < REGISTERS && (no | c->live) >> reg & 1)
+		reg++;
+	if (reg == REGISTERS) {
+		for (reg = 0; no >> reg & 1;)
+			reg++;
+		emit_save(&m->e, reg, CTX_REG(reg));
+	}
+	*taken |= (uint16_t)(1u << reg);
+	return reg;
+}
+
+/* Those that were saved come back. */
+static void give_scratch(struct maker *m, const struct cold *c, uint16_t taken)
+{
+	for (unsigned reg = 0; reg < REGISTERS; reg++)
+		if (taken & c->live & 1u << reg)
+			emit_restore(&m->e, reg, CTX_REG(reg));
+}
+
 /* A routine of gate.S with the address in rax. */
 static void call_routine(struct maker *m, const struct cold *c, void (*routine)(void), bool any)
 {
 	struct emit *e = &m->e;
 
 	emit_save(e, REG_RAX, CTX_REG(REG_RAX));
-	load_address(e, REG_RAX, &c->at, 4);
+	load_address(e, REG_RAX, &c->at, 0);
 	if (any) {
 		emit_save(e, REG_RCX, CTX_REG(REG_RCX));
 		emit_constant(e, REG_RCX, c->bytes);
@@ -313,7 +359,7 @@ static void call_routine(struct maker *m, const struct cold *c, void (*routine)(
 	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
 }
 
-static void cold_read(struct maker *m, const struct cold *c)
+static void call_for_read(struct maker *m, const struct cold *c)
 {
 	switch (c->bytes) {
 	case 1:
@@ -334,35 +380,135 @@ static void cold_read(struct maker *m, const struct cold *c)
 	emit_near(&m->e, 0xe9, (uint64_t)c->back);
 }
 
-/* In the window, above the context, and a multiple of 4: then the words are stored here. */
+/* A 32-bit instruction between a register and a word of the context. */
+static void emit_context_32(struct emit *e, unsigned opcode, unsigned reg, uint32_t offset)
+{
+	emit_byte(e, 0x65);
+	if (reg >= 8)
+		emit_byte(e, 0x44);
+	emit_byte(e, opcode);
+	emit_byte(e, 0x04 | (reg & 7) << 3);
+	emit_byte(e, 0x25);
+	emit_32(e, offset);
+}
+
+/* rorx $32, %from, %to; cmp %to, %from */
+static void compare_halves(struct emit *e, unsigned from, unsigned to)
+{
+	emit_byte(e, 0xc4);
+	emit_byte(e, 0x43 | (to < 8) << 7 | (from < 8) << 5);
+	emit_bytes(e, "\xfb\xf0", 2);
+	emit_byte(e, 0xc0 | (to & 7) << 3 | (from & 7));
+	emit_byte(e, 32);
+	emit_byte(e, 0x48 | (to >> 3) << 2 | from >> 3);
+	emit_byte(e, 0x39);
+	emit_byte(e, 0xc0 | (to & 7) << 3 | (from & 7));
+}
+
+/*
+ * One word, or two that are the same, that the caller or another callee of it has touched last:
+ * they become the topmost activation's here, as core/access.h would do it.
+ * Stamps of activations are odd: an even distance from the caller's is an own word.
+ */
+static void cold_read(struct maker *m, const struct cold *c)
+{
+	bool two = c->bytes == 8, cell = c->bytes < 4 || c->at.in_fs;
+	uint16_t taken = 0;
+	struct emit *e = &m->e;
+	uint8_t *slow[2];
+	unsigned slows = 0;
+
+	if (c->bytes != 1 && c->bytes != 4 && c->bytes != 8) {
+		call_for_read(m, c);
+		return;
+	}
+	unsigned word = take_scratch(m, c, &taken), other = two || cell ? take_scratch(m, c, &taken) : 0;
+	struct address at = c->at;
+
+	if (cell && two) {
+		give_scratch(m, c, taken);
+		call_for_read(m, c);
+		return;
+	}
+	if (cell) {
+		load_place(e, other, &c->at, c->bytes);
+		at = (struct address){ .base = (int)other, .index = NO_REGISTER };
+	}
+	emit_memory(e, 0x8b, word, (struct operand){ &at, true, two }, 0);
+	if (two) {
+		compare_halves(e, word, other);
+		slow[slows++] = emit_jump_ahead(e, CONDITION_NOT_EQUAL);
+	}
+	emit_context_32(e, 0x2b, word, CTX_BELOW);
+	emit_context_32(e, 0x3b, word, CTX_BELOW_SPAN);
+	slow[slows++] = emit_jump_ahead(e, CONDITION_NOT_BELOW);
+	emit_bytes(e, "\x65\x83\x04\x25", 4);                     /* addl $words, %gs:FROM_CALLER */
+	emit_32(e, CTX_FROM_CALLER);
+	emit_byte(e, two ? 2 : 1);
+	if (observer.session.parallel) {
+		emit_restore(e, word, CTX_SEEN);
+	} else {
+		emit_byte(e, 0x40 | word >> 3);                   /* test $1, %word */
+		emit_byte(e, 0xf6);
+		emit_byte(e, 0xc0 | (word & 7));
+		emit_byte(e, 1);
+		emit_move(e, word, (unsigned)m->stamp);
+		emit_byte(e, 0x65);                               /* cmovne %gs:SEEN, %word */
+		emit_byte(e, 0x48 | (word >> 3) << 2);
+		emit_bytes(e, "\x0f\x45", 2);
+		emit_byte(e, 0x04 | (word & 7) << 3);
+		emit_byte(e, 0x25);
+		emit_32(e, CTX_SEEN);
+	}
+	emit_memory(e, 0x89, word, (struct operand){ &at, true, two }, 0);
+	give_scratch(m, c, taken);
+	emit_near(e, 0xe9, (uint64_t)c->back);
+	while (slows)
+		emit_land(e, slow[--slows]);
+	give_scratch(m, c, taken);
+	call_for_read(m, c);
+}
+
+/*
+ * In the window, and above the context: then the words are stored here, from that of the first
+ * byte to that of the last, which is one more at an odd address.
+ */
 static void cold_write(struct maker *m, const struct cold *c)
 {
-	struct address word = { .base = REG_RAX, .index = NO_REGISTER };
+	uint16_t taken = 0;
 	struct emit *e = &m->e;
-	uint8_t *odd;
+	uint8_t *far;
 
-	if (m->checked_writes || m->stamp == REG_RAX || m->stamp == REG_RCX) {
+	if (m->checked_writes) {
 		call_routine(m, c, slope_gate_write_any, true);
 		emit_near(e, 0xe9, (uint64_t)c->back);
 		return;
 	}
-	emit_save(e, REG_RAX, CTX_REG(REG_RAX));
-	emit_save(e, REG_RCX, CTX_REG(REG_RCX));
-	load_address(e, REG_RAX, &c->at, c->bytes);
-	word.displacement = -(int64_t)PLAN_LOWEST;
-	emit_address(e, REG_RAX, &word, 0);
-	emit_bytes(e, RORX_2_RAX_RCX, 6);
-	emit_bytes(e, SHR_RCX, 3);
-	emit_byte(e, runtime.window_log2 - 2);
-	odd = emit_jump_ahead(e, CONDITION_NOT_EQUAL);
-	word.displacement = PLAN_LOWEST;
+	unsigned first = take_scratch(m, c, &taken), last = take_scratch(m, c, &taken);
+	struct address word = { .base = (int)first, .index = NO_REGISTER, .displacement = PLAN_LOWEST };
+	struct address end = { .base = (int)first, .index = NO_REGISTER, .displacement = c->bytes - 1 };
+
+	load_address(e, first, &c->at, -(int64_t)PLAN_LOWEST);
+	emit_move(e, last, first);
+	emit_byte(e, 0x48 | last >> 3);                           /* shr $log2, %last */
+	emit_byte(e, 0xc1);
+	emit_byte(e, 0xe8 | (last & 7));
+	emit_byte(e, runtime.window_log2);
+	far = emit_jump_ahead(e, CONDITION_NOT_EQUAL);
+	if (c->bytes > 1) {
+		emit_address(e, last, &end, 0);
+		and_constant(e, last, 0xfc);
+	}
+	and_constant(e, first, 0xfc);
 	emit_stamps(m, &word, c->bytes < 4 ? 4 : c->bytes, 0);
-	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
-	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
+	if (c->bytes > 1) {
+		word.base = (int)last;
+		emit_stamps(m, &word, 4, 0);
+	}
+	give_scratch(m, c, taken);
 	emit_near(e, 0xe9, (uint64_t)c->back);
-	emit_land(e, odd);
-	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
-	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
+	emit_land(e, far);
+	give_scratch(m, c, taken);
 	call_routine(m, c, slope_gate_write_any, true);
 	emit_near(e, 0xe9, (uint64_t)c->back);
 }

@@ -8,7 +8,7 @@
 
 #define BLOCK_MAX_BYTES 65536u           /* no translation is longer */
 
-uint32_t codecache_table[CODECACHE_TABLE] __attribute__((aligned(64)));
+uint32_t codecache_table[2][CODECACHE_TABLE] __attribute__((aligned(64)));
 
 static void start_empty(struct codecache *c)
 {
@@ -103,7 +103,12 @@ static void remember(struct codecache *c, uint64_t pc, uint64_t code, bool anew)
 		all[c->targets] = (struct codecache_target){ pc, code };
 		*at = c->targets++ * sizeof *all;
 	}
-	codecache_table[pc % CODECACHE_TABLE] = (uint32_t)*at;
+	size_t i = pc % CODECACHE_TABLE;
+
+	/* The one that was found last comes first. */
+	if (codecache_table[0][i] != (uint32_t)*at && all[codecache_table[0][i] / sizeof *all].pc != pc)
+		codecache_table[1][i] = codecache_table[0][i];
+	codecache_table[0][i] = (uint32_t)*at;
 }
 
 void codecache_remember(struct codecache *c, const struct block *block)

@@ -39,7 +39,7 @@ struct block {
 /*
  * For indirect branches and returns: a program's address, and where its
  * translation is. They lie at PLAN_TARGETS, never change while they may be
- * found, and are found by the low 16 bits of the address in the table, as
+ * found, and are found by the low 16 bits of the address in one of the table's halves, as
  * distances from PLAN_TARGETS. The first one stands for none: it is zero, as
  * is its distance.
  */
@@ -59,7 +59,7 @@ struct codecache {
 };
 
 /* Read by translated code; its address is below 2^31. */
-extern uint32_t codecache_table[CODECACHE_TABLE];
+extern uint32_t codecache_table[2][CODECACHE_TABLE];
 
 /* False when there is no memory for it, or none that code may run in. */
 bool codecache_init(struct codecache *c);

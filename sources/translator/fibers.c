@@ -43,6 +43,8 @@ const uint64_t *fibers_costs(void)
 	struct fiber *f = ctx->fiber;
 	bool collecting = slope_thread_collecting(f->core);
 
+	f->core->from_caller += ctx->from_caller;
+	ctx->from_caller = 0;
 	for (uint32_t u = 0; u < observer.units; u++) {
 		if (collecting)
 			f->cost[u] = ctx->cost[u];
@@ -62,14 +64,13 @@ void fibers_show_top(void)
 	struct context *ctx = context_here();
 	const struct slope_thread *core = ctx->fiber->core;
 
-	uint64_t top = core->top_stamp;
 
 	ctx->top_mask = core->shadow.window ? 0 : ABOVE_ALL << 32 | ABOVE_ALL;
-	ctx->top = top << 32 | top | ctx->top_mask;
+	fibers_show(ctx, core);
 	ctx->core = ctx->fiber->core;
-	ctx->top_sp = core->top->sp;
 	ctx->span = core->shadow.window ? runtime.space.window - PLAN_LOWEST : 0;
-	ctx->top_fn = ctx->fiber->landing ? SLOPE_FN_NONE : core->top->fn;
+	if (ctx->fiber->landing)
+		ctx->top_fn = SLOPE_FN_NONE;
 }
 
 static void switch_to(struct fiber *f, uint64_t old_sp)

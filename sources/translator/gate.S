@@ -329,11 +329,15 @@ slope_gate_call_address:
 	mov codecache_table(,%rax,4), %eax
 	cmp PLAN_TARGETS(%rax), %rcx
 	jne 2f
-	mov PLAN_TARGETS+8(%rax), %rax
+4:	mov PLAN_TARGETS+8(%rax), %rax
 3:	mov %rax, \place
 	.endm
 	.macro find_return_missed
-2:	mov %rcx, %gs:CTX_GUEST_TARGET
+2:	movzwl %cx, %eax
+	mov codecache_table+0x40000(,%rax,4), %eax
+	cmp PLAN_TARGETS(%rax), %rcx
+	je 4b
+	mov %rcx, %gs:CTX_GUEST_TARGET
 	mov $return_missed, %eax
 	jmp 3b
 	.endm

@@ -23,7 +23,7 @@
 
 #define COLD_MAX 512u
 #define EXITS_MAX 16u
-#define JUMPS_MAX 16u
+#define JUMPS_MAX 20u
 
 /* A piece of the cold part, entered by jumps and, where it comes back, left by one. */
 struct cold {
@@ -33,6 +33,7 @@ struct cold {
 	const uint8_t *back;
 	struct address at;           /* with the registers as they are at the check */
 	uint32_t bytes;
+	uint16_t live;               /* registers that somebody needs there */
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
 	unsigned step;               /* COLD_BRANCH and COLD_STACK: the one that left; COLD_ODD_STACK: the one before which */
 };

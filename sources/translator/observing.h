@@ -105,6 +105,17 @@ struct fiber *fibers_new(uint64_t base);
 const uint64_t *fibers_costs(void);
 /* The topmost activation has changed: what inlined checks compare with. */
 void fibers_show_top(void);
+/* The same where neither the fiber nor its window has. */
+SLOPE_INLINE void fibers_show(struct context *ctx, const struct slope_thread *core)
+{
+	uint64_t top = core->top_stamp, seen = slope_stamp_seen(core->top_stamp, core->marks);
+
+	ctx->top = top << 32 | top | ctx->top_mask;
+	ctx->seen = seen << 32 | seen;
+	ctx->below_and_span = ctx->top_mask ? 0 : (uint64_t)(core->top_stamp - core->below_stamp) << 32 | core->below_stamp;
+	ctx->top_sp = core->top->sp;
+	ctx->top_fn = core->top->fn;
+}
 void fibers_stack_moved(uint64_t sp, uint64_t old_sp);
 void fibers_end_all(void);
 

@@ -8,7 +8,9 @@
 
 #include "core/access.h"
 
-/* What comes most often: whole 4-byte cells in a window. */
+#define BYTES_MAX 64u
+
+/* What comes most often: few 4-byte cells in a window. */
 void reports_read(uint64_t address, uint64_t bytes)
 {
 	struct slope_thread *core = context_here()->fiber->core;
@@ -16,12 +18,10 @@ void reports_read(uint64_t address, uint64_t bytes)
 
 	if (SLOPE_UNLIKELY(address < PLAN_LOWEST))
 		return;
-	if (!observer.inlined || address & 3 || cell + 2 > core->shadow.window_cells || (bytes != 8 && bytes != 4))
+	if (!observer.inlined || cell + BYTES_MAX > core->shadow.window_cells || bytes > BYTES_MAX)
 		slope_thread_read(core, address, bytes);
-	else if (bytes == 8)
-		slope_thread_read_pair(core, cell, core->shadow.window + cell);
 	else
-		slope_thread_read_words(core, cell, core->shadow.window + cell, 1);
+		slope_thread_read_words(core, cell, core->shadow.window + cell, ((address + bytes - 1) >> 2) - cell + 1);
 }
 
 void reports_write(uint64_t address, uint64_t bytes)

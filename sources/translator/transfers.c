@@ -84,9 +84,39 @@ void transfers_exits(struct maker *m)
 	}
 }
 
+/* Is the address in rcx at its place in this half of the table? Then eax leads to its target; otherwise a jump. */
+static uint8_t *emit_probe(struct emit *e, unsigned half, bool keep_flags)
+{
+	emit_bytes(e, "\x0f\xb7\xc1\x8b\x04\x85", 6);             /* movzwl %cx, %eax; mov TABLE(,%rax,4), %eax */
+	emit_32(e, (uint32_t)(uint64_t)codecache_table[half]);
+	if (!keep_flags) {
+		emit_bytes(e, "\x48\x3b\x88", 3);                 /* cmp TARGETS(%rax), %rcx */
+		emit_32(e, PLAN_TARGETS);
+		return emit_jump_ahead(e, CONDITION_NOT_EQUAL);
+	}
+	emit_bytes(e, "\x48\x8b\x90", 3);                         /* mov TARGETS(%rax), %rdx */
+	emit_32(e, PLAN_TARGETS);
+	emit_bytes(e, "\x48\xf7\xd2\x48\x8d\x4c\x11\x01", 8);     /* not %rdx; lea 1(%rcx,%rdx), %rcx */
+	emit_bytes(e, "\xe3\x05", 2);                             /* jrcxz over the next */
+	return emit_jump_ahead(e, CONDITION_NONE);
+}
+
+static void emit_go(struct emit *e, bool keep_flags)
+{
+	emit_bytes(e, "\x48\x8b\x80", 3);                         /* mov TARGETS+8(%rax), %rax */
+	emit_32(e, PLAN_TARGETS + 8);
+	emit_save(e, REG_RAX, CTX_TARGET);
+	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
+	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
+	if (keep_flags)
+		emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
+	emit_bytes(e, "\x65\xff\x24\x25", 4);                     /* jmp *%gs:TARGET */
+	emit_32(e, CTX_TARGET);
+}
+
 /*
  * The program's address is in rcx, its own rcx in the context: find the
- * translation and go there. Without touching flags: `not` and `lea` make the difference, jrcxz decides.
+ * translation and go there. Flags are kept by `not` and `lea`, which make the difference, and jrcxz, which decides.
  */
 static void emit_lookup(struct maker *m, bool keep_flags)
 {
@@ -94,34 +124,21 @@ static void emit_lookup(struct maker *m, bool keep_flags)
 	uint8_t *miss;
 
 	emit_save(e, REG_RAX, CTX_REG(REG_RAX));
-	emit_bytes(e, "\x0f\xb7\xc1\x8b\x04\x85", 6);             /* movzwl %cx, %eax; mov TABLE(,%rax,4), %eax */
-	emit_32(e, (uint32_t)(uint64_t)codecache_table);
-	if (keep_flags) {
-		emit_save(e, REG_RCX, CTX_GUEST_TARGET);
+	emit_save(e, REG_RCX, CTX_GUEST_TARGET);
+	if (keep_flags)
 		emit_save(e, REG_RDX, CTX_REG(REG_RDX));
-		emit_bytes(e, "\x48\x8b\x90", 3);                 /* mov TARGETS(%rax), %rdx */
-		emit_32(e, PLAN_TARGETS);
-		emit_bytes(e, "\x48\xf7\xd2\x48\x8d\x4c\x11\x01", 8);     /* not %rdx; lea 1(%rcx,%rdx), %rcx */
-		emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
-		emit_bytes(e, "\xe3\x05", 2);                     /* jrcxz over the next */
-		miss = emit_jump_ahead(e, CONDITION_NONE);
-	} else {
-		emit_bytes(e, "\x48\x3b\x88", 3);                 /* cmp TARGETS(%rax), %rcx */
-		emit_32(e, PLAN_TARGETS);
-		miss = emit_jump_ahead(e, CONDITION_NOT_EQUAL);
-	}
-	emit_bytes(e, "\x48\x8b\x80", 3);                         /* mov TARGETS+8(%rax), %rax */
-	emit_32(e, PLAN_TARGETS + 8);
-	emit_save(e, REG_RAX, CTX_TARGET);
-	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
-	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
-	emit_bytes(e, "\x65\xff\x24\x25", 4);                     /* jmp *%gs:TARGET */
-	emit_32(e, CTX_TARGET);
+	miss = emit_probe(e, 0, keep_flags);
+	emit_go(e, keep_flags);
 	emit_land(e, miss);
-	if (!keep_flags)
-		emit_save(e, REG_RCX, CTX_GUEST_TARGET);
+	if (keep_flags)
+		emit_restore(e, REG_RCX, CTX_GUEST_TARGET);
+	miss = emit_probe(e, 1, keep_flags);
+	emit_go(e, keep_flags);
+	emit_land(e, miss);
 	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
 	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
+	if (keep_flags)
+		emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
 	transfers_site(m, SITE_INDIRECT, 0, NULL);
 }
 
