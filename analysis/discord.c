@@ -99,7 +99,10 @@ bool slope_discord_known(const struct slope_profile *p, const struct slope_profi
 		"handle_intel", "handle_amd", "handle_zhaoxin", "intel_check_word", "dl_init_cacheinfo", "init_cacheinfo",
 		"_dl_tunable_set_hwcaps", "__libc_init_cpu_features", "_dl_sysdep_parse_arguments", "_dl_aux_init", NULL,
 	};
-	static const char *const placed[] = { "__minimal_malloc", "strcmp", "mempcpy", NULL };    /* the linker's own memory */
+	static const char *const placed[] = {    /* the linker's own memory */
+		"__minimal_malloc", "strcmp", "strncmp", "strlen", "index", "strchr", "strcspn", "memcpy", "mempcpy", "memmove", "memset",
+		NULL,
+	};
 	static const char *const chooses[] = { "strstr", "__cpu_indicator_init", NULL };
 	static const char *const read_by_kernel[] = { "connect", "bind", "sendto", "sendmsg", "recvmsg", "sigaltstack", "execve", NULL };
 	const char *name = f->raw_name ? f->raw_name : "", *module = slope_profile_module_of(p, f);

@@ -75,8 +75,8 @@ const char *slope_discord_word(enum slope_discord_what what);
  * - The dynamic linker (or a static program's start) and libgcc ask the
  *   processor what it is, and libc's strstr chooses by it: Valgrind shows
  *   programs a processor of its own making.
- * - The dynamic linker's first memory lies elsewhere, and its strcmp and
- *   mempcpy depend on how texts are aligned.
+ * - The dynamic linker's first memory lies elsewhere, and its string functions
+ *   depend on how texts are aligned.
  * - Of the addresses and structures that a few system calls are given,
  *   Valgrind reports the parts that mean something; the kernel reads them whole.
  */
