@@ -42,7 +42,7 @@ SLOPE_INLINE void push(struct context *ctx, uint32_t fn, uint64_t sp, const uint
 static void enter(struct fiber *f, uint64_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
 {
 	if (fn >= CODEPLACES_STUB)
-		observer.session.lost[SLOPE_LOST_FUNCTIONS]++;
+		slope_session_lose(&observer.session, SLOPE_LOST_FUNCTIONS, 1);
 	else
 		slope_thread_enter(f->core, (uint32_t)fn, sp, flags, cost);
 	fibers_show_top();

@@ -196,20 +196,18 @@ const struct block *blocks_translate(uint64_t pc)
 	struct maker *m = &maker;
 	const struct block *block;
 	struct block_facts facts;
+	const uint8_t *end;
 	bool there;
 
-	if (!codecache_has_room(&runtime.cache))
-		codecache_empty(&runtime.cache);
 	decoder_begin(&runtime.decoder);
 	there = trace_make(&m->trace, pc);
 	decoder_end(&runtime.decoder);
 	if (!there)
 		return NULL;
 	if (m->trace.entry_flags) {
-		/* From now on flags live across calls. */
-		runtime.flags_cross_calls = true;
-		codecache_empty(&runtime.cache);
-		return blocks_translate(pc);
+		/* From now on flags live across calls: in all blocks. */
+		runtime.flags_cross_calls = runtime.start_over = true;
+		return NULL;
 	}
 	m->start = m->e.at = runtime.cache.next;
 	m->colds = m->exits = 0;
@@ -225,17 +223,18 @@ const struct block *blocks_translate(uint64_t pc)
 	emit_steps(m);
 	emit_end(m);
 	facts = (struct block_facts){
-		.inner = (uint16_t)(m->inner ? m->inner - m->start : 0), .cold = (uint16_t)(m->e.at - m->start),
-		.stamp = (int8_t)m->stamp, .spare = (int8_t)m->spare,
+		.inner = (uint16_t)(m->inner ? m->inner - m->start : 0), .stamp = (int8_t)m->stamp, .spare = (int8_t)m->spare,
 	};
+	end = m->e.at;
+	m->e.at = runtime.cache.next_cold;
 	for (unsigned n = 0; n < m->colds; n++) {
-		if (m->cold[n].kind == COLD_BRANCH || m->cold[n].kind == COLD_STACK)
+		if (m->cold[n].kind >= COLD_BRANCH)
 			transfers_cold(m, &m->cold[n]);
 		else
 			checks_cold(m, &m->cold[n]);
 	}
 	transfers_exits(m);
-	block = codecache_add(&runtime.cache, pc, m->e.at, m->mark, m->marks);
+	block = codecache_add(&runtime.cache, pc, end, m->e.at, m->mark, m->marks);
 	if (!block)
 		system_stop("no memory for translated code", NULL);
 	((struct block *)block)->facts = facts;

@@ -6,32 +6,58 @@
 #include "sources/translator/plan.h"
 #include "sources/translator/system.h"
 
-#define BLOCK_MAX_BYTES 65536u           /* no translation is longer */
+#define BLOCK_MAX_BYTES 65536u           /* no part of a translation is longer */
+#define COLD_AT (PLAN_CACHE + (PLAN_CACHE_END - PLAN_CACHE) / 8 * 3)
+#define ANY_PAGE UINT64_MAX              /* what depends on more pages than can be noted */
+#define NO_PC 1u                         /* no branch of a program that goes on goes there */
+
+/* A branch that goes to a block: back to its own way out, and it is unlinked. */
+struct codecache_link {
+	struct codecache_link *next_to, *next_from;
+	uint32_t patch, way_out;
+};
+
+/* A block that was made of code in a page. */
+struct codecache_use {
+	struct codecache_use *next;
+	struct block *block;
+};
 
 uint32_t codecache_table[2][CODECACHE_TABLE] __attribute__((aligned(64)));
+
+static struct codecache_target *target_at(uint32_t offset)
+{
+	return (struct codecache_target *)(PLAN_TARGETS + (uint64_t)offset);
+}
 
 static void start_empty(struct codecache *c)
 {
 	slope_arena_init(&c->arena, &system_host);
 	slope_map_init(&c->by_pc, &c->arena);
-	slope_map_init(&c->target_by_pc, &c->arena);
-	c->targets = 1;
+	slope_map_init(&c->by_page, &c->arena);
 	c->block = NULL;
 	c->count = c->capacity = 0;
 	c->next = (uint8_t *)PLAN_CACHE;
+	c->next_cold = (uint8_t *)COLD_AT;
+	slope_map_init(&c->target_by_pc, &c->arena);
+	c->targets = 1;
+	c->pages = 0;
+	*target_at(0) = (struct codecache_target){ NO_PC, 0 };
+}
+
+static bool map_at(uint64_t from, uint64_t to, int prot)
+{
+	return system_call(__NR_mmap, (long)from, (long)(to - from), prot,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) == (long)from;
 }
 
 bool codecache_init(struct codecache *c)
 {
-	long at = system_call(__NR_mmap, PLAN_CACHE, PLAN_CACHE_END - PLAN_CACHE, PROT_READ | PROT_WRITE | PROT_EXEC,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-
-	start_empty(c);
-	if (at != (long)PLAN_CACHE)
+	if (!map_at(PLAN_CACHE, PLAN_CACHE_END, PROT_READ | PROT_WRITE | PROT_EXEC) ||
+	    !map_at(PLAN_TARGETS, PLAN_SELF_END, PROT_READ | PROT_WRITE))
 		return false;
-	at = system_call(__NR_mmap, PLAN_TARGETS, PLAN_SELF_END - PLAN_TARGETS, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-	return at == (long)PLAN_TARGETS;
+	start_empty(c);
+	return true;
 }
 
 void codecache_empty(struct codecache *c)
@@ -44,7 +70,8 @@ void codecache_empty(struct codecache *c)
 
 bool codecache_has_room(const struct codecache *c)
 {
-	return (uint64_t)c->next + BLOCK_MAX_BYTES <= PLAN_CACHE_END;
+	return (uint64_t)c->next + BLOCK_MAX_BYTES <= COLD_AT && (uint64_t)c->next_cold + BLOCK_MAX_BYTES <= PLAN_CACHE_END &&
+	       PLAN_TARGETS + (c->targets + 2) * sizeof(struct codecache_target) <= PLAN_SELF_END;
 }
 
 const struct block *codecache_find(const struct codecache *c, uint64_t pc)
@@ -54,30 +81,164 @@ const struct block *codecache_find(const struct codecache *c, uint64_t pc)
 	return found ? (const struct block *)*found : NULL;
 }
 
+uint64_t codecache_quick(uint64_t pc)
+{
+	for (unsigned half = 0; half < 2; half++) {
+		const struct codecache_target *target =
+			target_at(__atomic_load_n(&codecache_table[half][pc % CODECACHE_TABLE], __ATOMIC_ACQUIRE));
+
+		if (target->pc == pc)
+			return target->code;
+	}
+	return 0;
+}
+
 const struct block *codecache_around(const struct codecache *c, uint64_t code)
 {
 	size_t low = 0, high = c->count;
+	bool cold = code >= COLD_AT;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (c->block[middle]->code <= code)
+		if ((cold ? c->block[middle]->cold : c->block[middle]->code) <= code)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (!low || code - c->block[low - 1]->code >= c->block[low - 1]->code_bytes)
+	if (!low)
 		return NULL;
-	return c->block[low - 1];
+	const struct block *b = c->block[low - 1];
+
+	return code - (cold ? b->cold : b->code) < (cold ? b->cold_bytes : b->code_bytes) ? b : NULL;
 }
 
-const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const struct mark *mark, uint32_t marks)
+/* ---- pages ---- */
+
+void codecache_made_of(struct codecache *c, uint64_t address)
+{
+	uint64_t page = address / SLOPE_PAGE_BYTES;
+
+	for (unsigned i = 0; i < c->pages; i++)
+		if (c->page[i] == page || c->page[i] == ANY_PAGE)
+			return;
+	if (c->pages < CODECACHE_PAGES)
+		c->page[c->pages++] = page;
+	else
+		c->page[0] = ANY_PAGE;
+}
+
+static bool note_pages(struct codecache *c, struct block *b)
+{
+	bool fresh, any = c->pages && c->page[0] == ANY_PAGE;
+
+	for (unsigned i = 0; i < (any ? 1 : c->pages); i++) {
+		uint64_t *place = slope_map_put(&c->by_page, c->page[i], &fresh);
+		struct codecache_use *use = place ? slope_arena_alloc(&c->arena, sizeof *use) : NULL;
+
+		if (!use)
+			return false;
+		use->block = b;
+		use->next = (struct codecache_use *)*place;
+		*place = (uint64_t)use;
+	}
+	c->pages = 0;
+	return true;
+}
+
+/* ---- links ---- */
+
+static void store_displacement(uint32_t patch, uint32_t target)
+{
+	__atomic_store_n((int32_t *)(uint64_t)patch, (int32_t)(target - (patch + 4)), __ATOMIC_RELEASE);
+}
+
+void codecache_link(struct codecache *c, uint32_t patch, const struct block *block)
+{
+	struct block *to = (struct block *)block, *from = (struct block *)codecache_around(c, patch);
+	struct codecache_link *link;
+
+	if (!from || from->dead || to->dead || !(link = slope_arena_alloc(&c->arena, sizeof *link)))
+		return;
+	link->patch = patch;
+	link->way_out = patch + 4 + *(const uint32_t *)(uint64_t)patch;
+	if (link->way_out == to->code)
+		return;                  /* another thread was first */
+	link->next_to = to->to;
+	to->to = link;
+	link->next_from = from->from;
+	from->from = link;
+	store_displacement(patch, to->code);
+}
+
+/* Where a call returns to goes on to the block by a link, and stays. */
+static void forget_target(struct codecache *c, const struct block *b)
+{
+	uint64_t *at = slope_map_get(&c->target_by_pc, b->pc);
+
+	if (!at || !*at || target_at((uint32_t)*at)->code != b->code)
+		return;
+	for (unsigned half = 0; half < 2; half++)
+		if (codecache_table[half][b->pc % CODECACHE_TABLE] == (uint32_t)*at)
+			__atomic_store_n(&codecache_table[half][b->pc % CODECACHE_TABLE], 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&target_at((uint32_t)*at)->pc, NO_PC, __ATOMIC_RELEASE);
+	*at = 0;
+}
+
+static void kill(struct codecache *c, struct block *b)
+{
+	uint64_t *place = slope_map_get(&c->by_pc, b->pc);
+
+	if (b->dead)
+		return;
+	b->dead = true;
+	if (place && *place == (uint64_t)b)
+		*place = 0;
+	forget_target(c, b);
+	for (struct codecache_link *l = b->to; l; l = l->next_to)
+		store_displacement(l->patch, l->way_out);
+	for (struct codecache_link *l = b->from; l; l = l->next_from)
+		store_displacement(l->patch, l->way_out);
+}
+
+static void page_changed(struct codecache *c, uint64_t page)
+{
+	uint64_t *place = slope_map_get(&c->by_page, page);
+
+	for (struct codecache_use *use = place ? (struct codecache_use *)*place : NULL; use; use = use->next)
+		kill(c, use->block);
+	if (place)
+		*place = 0;
+}
+
+void codecache_changed(struct codecache *c, uint64_t start, uint64_t bytes)
+{
+	uint64_t first = start / SLOPE_PAGE_BYTES, last = (start + bytes - 1) / SLOPE_PAGE_BYTES;
+
+	if (!bytes)
+		return;
+	page_changed(c, ANY_PAGE);
+	if (last - first >= c->by_page.capacity) {
+		for (size_t i = 0; i < c->by_page.capacity; i++)
+			if (c->by_page.entry[i].used && c->by_page.entry[i].key >= first && c->by_page.entry[i].key <= last)
+				page_changed(c, c->by_page.entry[i].key);
+		return;
+	}
+	for (uint64_t page = first; page <= last; page++)
+		page_changed(c, page);
+}
+
+/* ---- blocks ---- */
+
+const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const uint8_t *cold_end,
+				  const struct mark *mark, uint32_t marks)
 {
 	struct block *b = slope_arena_alloc(&c->arena, sizeof *b + marks * sizeof *mark);
 	bool fresh;
 	uint64_t *place = slope_map_put(&c->by_pc, pc, &fresh);
 
-	if (!b || !place || !slope_arena_grow(&c->arena, (void **)&c->block, &c->capacity, c->count + 1, sizeof *c->block))
+	if (!b || !place || !slope_arena_grow(&c->arena, (void **)&c->block, &c->capacity, c->count + 1, sizeof *c->block) ||
+	    !note_pages(c, b))
 		return NULL;
 	b->pc = pc;
 	b->code = (uint32_t)(uint64_t)c->next;
@@ -86,42 +247,39 @@ const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_
 	slope_copy(b->mark, mark, marks * sizeof *mark);
 	*place = (uint64_t)b;
 	c->block[c->count++] = b;
+	b->cold = (uint32_t)(uint64_t)c->next_cold;
+	b->cold_bytes = (uint32_t)(cold_end - c->next_cold);
 	c->next = (uint8_t *)(((uint64_t)end + 15) & ~15ul);
+	c->next_cold = (uint8_t *)cold_end;
 	return b;
 }
 
-/* The target's place in the table, made if it is new. */
+/* The target's place in the table, made if there is none. */
 static void remember(struct codecache *c, uint64_t pc, uint64_t code, bool anew)
 {
-	struct codecache_target *all = (struct codecache_target *)(uint64_t)PLAN_TARGETS;
 	bool fresh;
 	uint64_t *at = slope_map_put(&c->target_by_pc, pc, &fresh);
+	uint32_t *first = &codecache_table[0][pc % CODECACHE_TABLE], *second = &codecache_table[1][pc % CODECACHE_TABLE];
 
-	if (!at || (c->targets + 1) * sizeof *all > PLAN_SELF_END - PLAN_TARGETS)
+	if (!at || PLAN_TARGETS + (c->targets + 1) * sizeof(struct codecache_target) > PLAN_SELF_END)
 		return;
-	if (fresh || anew) {
-		all[c->targets] = (struct codecache_target){ pc, code };
-		*at = c->targets++ * sizeof *all;
+	if (!*at || anew) {
+		*at = c->targets++ * sizeof(struct codecache_target);
+		*target_at((uint32_t)*at) = (struct codecache_target){ pc, code };
 	}
-	size_t i = pc % CODECACHE_TABLE;
-
-	/* The one that was found last comes first. */
-	if (codecache_table[0][i] != (uint32_t)*at && all[codecache_table[0][i] / sizeof *all].pc != pc)
-		codecache_table[1][i] = codecache_table[0][i];
-	codecache_table[0][i] = (uint32_t)*at;
+	/* The one that was looked for last comes first. */
+	if (*first != (uint32_t)*at && target_at(*first)->pc != pc)
+		__atomic_store_n(second, *first, __ATOMIC_RELEASE);
+	__atomic_store_n(first, (uint32_t)*at, __ATOMIC_RELEASE);
 }
 
 void codecache_remember(struct codecache *c, const struct block *block)
 {
-	remember(c, block->pc, block->code, false);
+	if (!block->dead)
+		remember(c, block->pc, block->code, false);
 }
 
 void codecache_return(struct codecache *c, uint64_t pc, uint64_t code)
 {
 	remember(c, pc, code, true);
-}
-
-void codecache_link(uint32_t patch, const struct block *block)
-{
-	*(volatile int32_t *)(uint64_t)patch = (int32_t)(block->code - (patch + 4));
 }

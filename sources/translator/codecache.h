@@ -3,8 +3,16 @@
  * The code cache: translated blocks side by side, found by the program's
  * address. Direct branches between blocks are linked by one aligned store;
  * indirect ones find their block in a table that translated code reads
- * itself. When the cache is full, or code it came from has changed, all of it
- * is thrown away.
+ * itself, while others may be changing it: an entry is one number, that of a
+ * target, and targets never change while any thread can look at them.
+ *
+ * When code has changed, the blocks made of it die: nobody finds them any
+ * more, and all links to them and from them go. Threads may still be running in
+ * them, so their memory is used again only when the whole cache is emptied,
+ * which is done when it is full and all threads wait (threading.c).
+ *
+ * All of it needs the runtime's lock; only translated code, and
+ * codecache_quick, look into the table without.
  */
 #ifndef SLOPE_SOURCES_TRANSLATOR_CODECACHE_H
 #define SLOPE_SOURCES_TRANSLATOR_CODECACHE_H
@@ -21,27 +29,31 @@ struct mark {
 
 /* Which of the program's registers are elsewhere, and where in the block. */
 struct block_facts {
-	uint16_t inner;              /* from here to `cold`, that of `stamp` is at CTX_STAMP_HOME; loops enter here */
-	uint16_t cold;
+	uint16_t inner;              /* from here on that of `stamp` is at CTX_STAMP_HOME; loops enter here */
 	int8_t stamp, spare;         /* registers; stamp < 0: none */
 };
+
+struct codecache_link;
 
 struct block {
 	uint64_t pc;                 /* the program's address */
 	uint32_t code, code_bytes;   /* in the cache */
+	uint32_t cold, cold_bytes;   /* its rarely needed part */
 	struct block_facts facts;
+	bool dead;
+	struct codecache_link *to, *from;    /* branches to it, and its own */
 	uint32_t marks;
 	struct mark mark[];
 };
 
 #define CODECACHE_TABLE 65536u
+#define CODECACHE_PAGES 32u              /* a block made of more pages dies with any */
 
 /*
  * For indirect branches and returns: a program's address, and where its
- * translation is. They lie at PLAN_TARGETS, never change while they may be
- * found, and are found by the low 16 bits of the address in one of the table's halves, as
- * distances from PLAN_TARGETS. The first one stands for none: it is zero, as
- * is its distance.
+ * translation is. They lie from PLAN_TARGETS on, never change while they may be
+ * found but to become nobody's, and are found by the low 16 bits of the
+ * address in one of the table's halves, as distances from PLAN_TARGETS.
  */
 struct codecache_target {
 	uint64_t pc, code;
@@ -49,41 +61,55 @@ struct codecache_target {
 
 struct codecache {
 	struct slope_arena arena;
-	struct slope_map by_pc;
+	struct slope_map by_pc;      /* 0 for a block that is dead */
+	struct slope_map by_page;    /* struct codecache_use */
 	struct block **block;        /* sorted by `code` */
 	size_t count, capacity;
 	uint8_t *next;               /* where the next block goes */
-	struct slope_map target_by_pc;   /* distance from PLAN_TARGETS */
-	uint32_t targets;
+	uint8_t *next_cold;          /* where its rarely needed part goes, far from all that runs often */
+	struct slope_map target_by_pc;   /* distances; 0: it had one, which is gone */
+	uint32_t targets;            /* used; the first is no program's */
 	uint64_t generation;         /* counts how often it was emptied */
+	uint64_t page[CODECACHE_PAGES];      /* that the block in the making is made of */
+	unsigned pages;
 };
 
-/* Read by translated code; its address is below 2^31. */
+/* Offsets of targets, by the lowest bits of the program's address. Read by translated code; its address is below 2^31. */
 extern uint32_t codecache_table[2][CODECACHE_TABLE];
 
 /* False when there is no memory for it, or none that code may run in. */
 bool codecache_init(struct codecache *c);
 
-/* Throws all translations away. Not while a block is being made. */
+/* Throws all translations away. Not while a block is being made, nor while any thread may run in one. */
 void codecache_empty(struct codecache *c);
+
+/* Code in this range has changed or is gone. */
+void codecache_changed(struct codecache *c, uint64_t start, uint64_t bytes);
 
 /* Room for one more block? Otherwise empty it first. */
 bool codecache_has_room(const struct codecache *c);
 
 const struct block *codecache_find(const struct codecache *c, uint64_t pc);
 
-/* The block around an address in the cache, or NULL. O(log blocks). */
+/* Where the translation is, if indirect branches find it; 0 otherwise. */
+uint64_t codecache_quick(uint64_t pc);
+
+/* The block around an address in the cache, in either part, or NULL. O(log blocks). */
 const struct block *codecache_around(const struct codecache *c, uint64_t code);
 
-/* Keeps a block that ends at `end`, with its marks. NULL when memory runs out. */
-const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const struct mark *mark, uint32_t marks);
+/* The block in the making depends on the code in this page. */
+void codecache_made_of(struct codecache *c, uint64_t address);
+
+/* Keeps a block whose parts end at `end` and `cold_end`, with its marks. NULL when memory runs out. */
+const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const uint8_t *cold_end,
+				  const struct mark *mark, uint32_t marks);
 
 /* From now on indirect branches and returns to the block find it by themselves. */
 void codecache_remember(struct codecache *c, const struct block *block);
-/* Returns to this address of the program are to come to this place in the cache. */
+/* Returns to this address of the program are to come to this place in the cache, which leads on to its translation. */
 void codecache_return(struct codecache *c, uint64_t pc, uint64_t code);
 
 /* A direct branch, whose displacement lies at `patch`, now goes to the block. */
-void codecache_link(uint32_t patch, const struct block *block);
+void codecache_link(struct codecache *c, uint32_t patch, const struct block *block);
 
 #endif

@@ -21,8 +21,15 @@ struct module {
 
 #define RECENT 4096u             /* targets of indirect calls that are known at once */
 
+/*
+ * Read by all threads while others change it, so an entry is one number:
+ * address and function. Not in there: addresses and functions that need more bits.
+ */
+#define RECENT_FN_LOG2 24u
+#define RECENT_STUB ((1u << RECENT_FN_LOG2) - 1)
+
 static struct {
-	struct { uint64_t address; uint32_t fn; } recent[RECENT];
+	uint64_t recent[RECENT];
 	struct slope_arena arena, names;
 	struct slope_map function, module_by_path;
 	struct module *modules;
@@ -196,13 +203,10 @@ bool codeplaces_is_stub(uint64_t address)
 	return !f || f->start != own;
 }
 
-uint32_t codeplaces_function(uint64_t address)
+static uint32_t function_at(uint64_t address)
 {
-	uint32_t slot = (uint32_t)((address >> 4) ^ (address >> 16)) % RECENT;
 	bool fresh;
 
-	if (SLOPE_LIKELY(address && places.recent[slot].address == address))
-		return places.recent[slot].fn;
 	start();
 	uint64_t *fn = slope_map_put(&places.function, address, &fresh);
 
@@ -210,9 +214,24 @@ uint32_t codeplaces_function(uint64_t address)
 		return SLOPE_FN_NONE;
 	if (fresh)
 		*fn = codeplaces_is_stub(address) ? CODEPLACES_STUB : find_function(address);
-	places.recent[slot].address = address;
-	places.recent[slot].fn = (uint32_t)*fn;
 	return (uint32_t)*fn;
+}
+
+uint32_t codeplaces_function(uint64_t address)
+{
+	uint64_t *slot = &places.recent[((address >> 4) ^ (address >> 16)) % RECENT];
+	uint64_t known = __atomic_load_n(slot, __ATOMIC_RELAXED);
+	uint32_t fn = known & RECENT_STUB;
+
+	if (SLOPE_LIKELY(address && known >> RECENT_FN_LOG2 == address))
+		return fn == RECENT_STUB ? CODEPLACES_STUB : fn;
+	lock_take(&runtime.lock);
+	fn = function_at(address);
+	if (address >> (64 - RECENT_FN_LOG2) == 0 && (fn < RECENT_STUB || fn == CODEPLACES_STUB))
+		__atomic_store_n(slot, address << RECENT_FN_LOG2 | (fn < RECENT_STUB ? fn : RECENT_STUB),
+				 __ATOMIC_RELAXED);
+	lock_give(&runtime.lock);
+	return fn;
 }
 
 static bool contains(const char *text, const char *part)
@@ -264,7 +283,8 @@ void codeplaces_forget(uint64_t address, uint64_t bytes)
 	if (!any)
 		return;
 	/* Other code may come to the same place. */
-	memset(places.recent, 0, sizeof places.recent);
+	for (unsigned i = 0; i < RECENT; i++)
+		__atomic_store_n(&places.recent[i], 0, __ATOMIC_RELAXED);
 	slope_arena_fini(&places.names);
 	slope_arena_init(&places.names, &system_host);
 	slope_map_init(&places.function, &places.names);

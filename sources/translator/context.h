@@ -36,7 +36,7 @@
 #define CTX_TOP_MASK (CTX_AT + 224)    /* bits that are always set there: those of such a one, or none */
 #define CTX_FS (CTX_AT + 232)    /* the program's %fs */
 #define CTX_TOP_FN (CTX_AT + 240)    /* the topmost activation's function; none that exists just after a switch of stacks */
-#define CTX_WAITING (CTX_AT + 248)    /* number of the signal that is noted; 0: none */
+#define CTX_WAITING (CTX_AT + 248)    /* number of the signal that is noted, or 2^32 to stand still; 0: nothing waits */
 #define CTX_CORE (CTX_AT + 256)    /* the running fiber's struct slope_thread */
 #define CTX_TOP_SP (CTX_AT + 264)    /* the topmost frame's stack pointer */
 #define CTX_STAMP_HOME (CTX_AT + 272)    /* the program's value of the register that holds CTX_TOP in a block */
@@ -78,7 +78,8 @@ struct context {
 	uint64_t inside;
 	uint64_t top, top_mask, fs;
 	uint64_t top_fn;
-	uint64_t waiting;
+	uint32_t waiting;                /* number of the signal that is noted */
+	uint32_t asked;                  /* it is to stand still: see threading.c */
 	struct slope_thread *core;
 	uint64_t top_sp;
 	uint64_t stamp_home, spare_home;
@@ -91,7 +92,17 @@ struct context {
 	uint8_t signal_info[128];        /* of the one that is waiting */
 	stack_t altstack;                /* the program's */
 	bool own_altstack;               /* our own is set */
+	/* threading.c */
+	struct context *next;            /* of all threads */
+	struct room *room;               /* NULL: the first thread's */
+	uint64_t tid;
+	uint32_t rests;                  /* it is not waited for */
+	uint32_t disturbed;              /* a system call has been broken off for us, not for the program */
+	uint64_t begins_at;              /* the program's address where it does */
+	uint64_t own_stack, own_stack_end;   /* where the program's stack for it lies */
 };
+
+_Static_assert(sizeof(struct context) <= 4096, "rooms.c lays them so close");
 
 _Static_assert(CTX_AT + offsetof(struct context, flags) == CTX_FLAGS, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, self) == CTX_SELF, "as gate.S has it");
@@ -121,6 +132,16 @@ static inline void *context_window(struct context *ctx)
 {
 	return (char *)ctx - CTX_AT;
 }
+
+/*
+ * clone for a thread: `args` are the system call's, but the stack. The child
+ * goes on in slope_thread_begins, with this window, on this stack, and from there
+ * to the context's target.
+ */
+long slope_gate_clone(const uint64_t *args, void *stack, void *window);
+void slope_thread_begins(struct context *ctx);
+/* The thread ends; `*busy` becomes 0 when neither its stack nor its context are needed any more. */
+void slope_gate_exit(int status, uint32_t *busy) __attribute__((noreturn));
 
 /* Starts the program in this window: loads its registers from the context and goes to `target`. Never returns. */
 void slope_gate_start(void *window) __attribute__((noreturn));

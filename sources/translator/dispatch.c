@@ -3,10 +3,13 @@
 #include "sources/translator/runtime.h"
 #include "sources/translator/observing.h"
 
+#include <linux/mman.h>
+
 void dispatch_refuse(const char *what, uint64_t pc)
 {
 	struct system_digits digits;
 
+	lock_drop(&runtime.lock);
 	profilefile_write(-1, "running");
 	system_stop(what, pc ? " (at 0x" : "", pc ? system_number(&digits, pc, 16) : "", pc ? ")" : "",
 		    ": the translator cannot do this yet; record this program with --source=valgrind", NULL);
@@ -32,33 +35,81 @@ static uint64_t program_fs(void)
 	return fs;
 }
 
+void dispatch_depends_on(uint64_t address)
+{
+	struct space_region *region = space_at(&runtime.space, address);
+
+	if (!region)
+		return;
+	region->code = true;
+	codecache_made_of(&runtime.cache, address);
+	if (!(region->prot & PROT_WRITE))
+		return;
+	signals_watch_faults();
+	if (!space_watch(&runtime.space, region, address))
+		system_stop("no memory for the map of the program's memory", NULL);
+}
+
+/* With the lock held, which it may give back for a while. */
+static const struct block *find_or_make(uint64_t pc)
+{
+	const struct block *block = codecache_find(&runtime.cache, pc);
+
+	while (!block) {
+		if (codecache_has_room(&runtime.cache) && ((block = blocks_translate(pc)) || !runtime.start_over))
+			return block;
+		uint64_t generation = runtime.cache.generation;
+
+		runtime.start_over = false;
+		lock_give(&runtime.lock);
+		threading_empty_cache(generation);
+		lock_take(&runtime.lock);
+		block = codecache_find(&runtime.cache, pc);
+	}
+	return block;
+}
+
+const struct block *dispatch_block(uint64_t pc)
+{
+	const struct block *block;
+
+	lock_take(&runtime.lock);
+	block = find_or_make(pc);
+	lock_give(&runtime.lock);
+	return block;
+}
+
+/* The cache may have been emptied since the site left: then there is nothing to link. */
+static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t generation)
+{
+	const struct block *block;
+
+	lock_take(&runtime.lock);
+	block = find_or_make(pc);
+	if (block && site->kind != SITE_DIRECT)
+		codecache_remember(&runtime.cache, block);
+	else if (block && site->patch && generation == runtime.cache.generation)
+		codecache_link(&runtime.cache, site->patch, block);
+	lock_give(&runtime.lock);
+	return block ? block->code : pc;     /* no code is there: let the processor say so */
+}
+
 void slope_dispatch(const void *at, struct context *ctx)
 {
 	struct site site = *(const struct site *)at;
-	uint64_t generation, pc = next_pc(&site, ctx);
-	const struct block *block;
+	uint64_t generation = runtime.cache.generation, pc = next_pc(&site, ctx), known = 0;
 
 	ctx->fs = program_fs();
 	if (site.kind == SITE_ODD_STACK && !runtime.odd_stack) {
 		runtime.odd_stack = true;
-		codecache_empty(&runtime.cache);
+		threading_empty_cache(runtime.cache.generation);
 	}
 	/* Writes are checked from now on. */
 	if (observer.on && observer.session.shared && !runtime.translated_shared) {
 		runtime.translated_shared = true;
-		codecache_empty(&runtime.cache);
+		threading_empty_cache(runtime.cache.generation);
 	}
-	block = codecache_find(&runtime.cache, pc);
-	generation = runtime.cache.generation;
-	if (!block)
-		block = blocks_translate(pc);
-	if (!block) {
-		ctx->target = pc;        /* no code is there: let the processor say so */
-		return;
-	}
-	ctx->target = block->code;
-	if (site.kind == SITE_INDIRECT)
-		codecache_remember(&runtime.cache, block);
-	else if (site.kind == SITE_DIRECT && site.patch && generation == runtime.cache.generation)
-		codecache_link(site.patch, block);
+	if (site.kind != SITE_DIRECT)
+		known = codecache_quick(pc);
+	ctx->target = known ? known : find_and_link(&site, pc, generation);
 }

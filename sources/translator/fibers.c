@@ -19,17 +19,20 @@ static void set_base(struct fiber *f, uint64_t base)
 	f->core->frame[0].sp = base;
 }
 
-struct fiber *fibers_new(uint64_t base)
+struct fiber *fibers_new(struct context *ctx, const struct fiber *parent, uint64_t base)
 {
 	static const uint64_t nothing[SLOPE_UNITS_MAX];
-	struct fiber *f = slope_arena_alloc(&observer.session.arena, sizeof *f);
-	struct context *ctx = context_here();
-	uint32_t parent = ctx->fiber ? ctx->fiber->core->id : 0;
 
-	if (!f)
-		return NULL;
-	f->core = slope_thread_new(&observer.session, parent, (uint64_t)system_call(__NR_gettid, 0, 0, 0, 0, 0, 0), nothing);
-	if (!f->core)
+	lock_take(&runtime.lock);
+	struct fiber *f = slope_arena_alloc(&observer.session.arena, sizeof *f);
+
+	/* What was true for one stack is so no longer. */
+	if (parent && !observer.session.parallel)
+		slope_session_parallel(&observer.session);
+	if (f)
+		f->core = slope_thread_new(&observer.session, parent ? parent->core->id : 0, ctx->tid, nothing);
+	lock_give(&runtime.lock);
+	if (!f || !f->core)
 		return NULL;
 	set_base(f, base);
 	f->next = ctx->fibers;
@@ -39,7 +42,11 @@ struct fiber *fibers_new(uint64_t base)
 
 const uint64_t *fibers_costs(void)
 {
-	struct context *ctx = context_here();
+	return fibers_costs_of(context_here());
+}
+
+const uint64_t *fibers_costs_of(struct context *ctx)
+{
 	struct fiber *f = ctx->fiber;
 	bool collecting = slope_thread_collecting(f->core);
 
@@ -55,7 +62,7 @@ const uint64_t *fibers_costs(void)
 }
 
 /*
- * Only the first fiber's words are where inlined code looks. For others, a
+ * Only the thread's first fiber has its words where inlined code looks. For others, a
  * number that no word fits: every check fails, and C decides. Once there are
  * several, C must look at writes too: others may have seen the cell.
  */
@@ -124,9 +131,12 @@ static void jump_within(struct fiber *f, uint64_t sp)
 		slope_thread_leave(core, f->cost);
 }
 
+/* On the stack that the thread began on? */
 static bool on_first_stack(uint64_t sp)
 {
-	return sp >= runtime.space.window - PLAN_STACK_MAX_BYTES && sp < runtime.space.window;
+	const struct context *ctx = context_here();
+
+	return sp >= ctx->own_stack && sp < ctx->own_stack_end;
 }
 
 static struct fiber *first_fiber(void)
@@ -148,7 +158,7 @@ static struct fiber *new_stack(uint64_t sp)
 			f->handlers = 0;
 			return f;
 		}
-	return fibers_new(sp + BASE_REACH);
+	return fibers_new(context_here(), context_here()->fiber, sp + BASE_REACH);
 }
 
 void fibers_stack_moved(uint64_t sp, uint64_t old_sp)
@@ -176,11 +186,9 @@ void fibers_stack_moved(uint64_t sp, uint64_t old_sp)
 	fibers_show_top();
 }
 
-void fibers_end_all(void)
+void fibers_end_all(struct context *ctx)
 {
-	struct context *ctx = context_here();
-
-	fibers_costs();
+	fibers_costs_of(ctx);
 	for (struct fiber *f = ctx->fibers; f; f = f->next)
 		slope_thread_end(f->core, f->cost);
 	ctx->fibers = ctx->fiber = NULL;

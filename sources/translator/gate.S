@@ -8,6 +8,7 @@
 	.globl slope_gate_read_byte, slope_gate_read_half, slope_gate_read_1, slope_gate_read_2, slope_gate_read_any, slope_gate_write_any
 	.globl slope_gate_jump_from_stub, slope_gate_call, slope_gate_call_address, slope_gate_return, slope_gate_return_event
 	.globl slope_gate_plain_return, slope_gate_plain_return_event
+	.globl slope_gate_clone, slope_gate_exit
 	.globl slope_gate_first, slope_gate_last, slope_gate_syscall_begin, slope_gate_syscall_instruction, slope_gate_syscall_aborted
 
 slope_gate_first:
@@ -86,7 +87,7 @@ slope_gate_report:
 	call *%rax
 	add $8, %rsp
 	/* A signal came meanwhile: step from here on. */
-	cmpl $0, %gs:CTX_WAITING
+	cmpq $0, %gs:CTX_WAITING
 	jne 1f
 	testl $0x400, 40(%rsp)
 	jne 2f
@@ -254,7 +255,7 @@ slope_gate_write_any:
 	pop %rdx
 	pop %rcx
 	/* A signal came meanwhile: step from here on. */
-	cmpl $0, %gs:CTX_WAITING
+	cmpq $0, %gs:CTX_WAITING
 	jne step
 	ret
 step:
@@ -315,7 +316,7 @@ slope_gate_call_address:
 1:	bring_registers
 	mov %gs:CTX_REG(0), %rax
 	mov %gs:CTX_REG(4), %rsp
-	cmpl $0, %gs:CTX_WAITING
+	cmpq $0, %gs:CTX_WAITING
 	jne step
 	ret
 
@@ -354,7 +355,7 @@ slope_gate_return:
 	bring_registers
 	mov %gs:CTX_REG(0), %rax
 	mov %gs:CTX_REG(4), %rsp
-	cmpl $0, %gs:CTX_WAITING
+	cmpq $0, %gs:CTX_WAITING
 	jne step
 	ret
 	find_return_missed
@@ -373,7 +374,7 @@ slope_gate_return_event:
 	bring_registers
 	mov %gs:CTX_REG(0), %rax
 	mov %gs:CTX_REG(4), %rsp
-	cmpl $0, %gs:CTX_WAITING
+	cmpq $0, %gs:CTX_WAITING
 	jne step
 	ret
 	find_return_missed
@@ -415,7 +416,7 @@ slope_gate_syscall:
 	mov 32(%rbx), %r8
 	mov 40(%rbx), %r9
 slope_gate_syscall_begin:
-	cmpl $0, %gs:CTX_WAITING
+	cmpq $0, %gs:CTX_WAITING
 	jne slope_gate_syscall_aborted
 slope_gate_syscall_instruction:
 	syscall
@@ -426,6 +427,35 @@ slope_gate_syscall_aborted:
 	mov $-512, %rax
 	pop %rbx
 	ret
+
+slope_gate_clone:
+	push %rbx
+	push %r12
+	mov %rdi, %rbx
+	mov %rdx, %r12
+	mov 0(%rbx), %rdi
+	mov 16(%rbx), %rdx
+	mov 24(%rbx), %r10
+	mov 32(%rbx), %r8
+	mov $56, %eax
+	syscall
+	test %rax, %rax
+	je 1f
+	pop %r12
+	pop %rbx
+	ret
+1:
+	wrgsbase %r12
+	xor %ebp, %ebp
+	mov %gs:CTX_SELF, %rdi
+	call slope_thread_begins
+	jmp enter
+
+slope_gate_exit:
+	movl $0, (%rsi)
+	mov $60, %eax
+	syscall
+	ud2
 
 slope_gate_sigreturn:
 	mov $15, %eax

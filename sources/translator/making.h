@@ -13,7 +13,7 @@
  * CTX_STAMP_HOME. Loaded first, given back on every way out. Most flags that
  * checks change are dead; checks.c says what happens where they are not.
  *
- * What is rarely needed comes last in the block: the cold part.
+ * What is rarely needed comes last and lies elsewhere: the block's cold part.
  */
 #ifndef SLOPE_SOURCES_TRANSLATOR_MAKING_H
 #define SLOPE_SOURCES_TRANSLATOR_MAKING_H
@@ -27,7 +27,8 @@
 
 /* A piece of the cold part, entered by jumps and, where it comes back, left by one. */
 struct cold {
-	enum { COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK, COLD_BRANCH, COLD_STACK } kind;
+	/* Those of checks.c, those of transfers.c. */
+	enum { COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK, COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS } kind;
 	uint8_t *jump[JUMPS_MAX];    /* their displacements */
 	unsigned jumps;
 	const uint8_t *back;
@@ -35,6 +36,8 @@ struct cold {
 	uint32_t bytes;
 	uint16_t live;               /* registers that somebody needs there */
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
+	bool keep_flags;             /* COLD_MISS: as the first look did */
+	const struct symbols_range *code;    /* COLD_FAR: the module's */
 	unsigned step;               /* COLD_BRANCH and COLD_STACK: the one that left; COLD_ODD_STACK: the one before which */
 };
 

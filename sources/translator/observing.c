@@ -100,7 +100,7 @@ static uint32_t choose_metrics(const char *input)
 	return observer.trms ? 1u << SLOPE_METRIC_TRMS : 1u << SLOPE_METRIC_RMS;
 }
 
-/* ---- the shadow window of the first fiber; others have the core's table ---- */
+/* ---- shadow windows: of the directory, and of each thread's first fiber; others have the core's table ---- */
 
 /* Visits the pages of [at, end) that exist or are swapped out. */
 static void each_backed_page(long pagemap, char *at, char *end, void (*visit)(void *, uint32_t *, size_t), void *arg)
@@ -128,6 +128,7 @@ static void each_window_word(void *ctx, struct slope_thread *t, void (*visit)(vo
 	char *done = NULL;
 
 	(void)ctx;
+	lock_take(&runtime.lock);
 	for (size_t i = 0; t->shadow.window && i < runtime.space.count; i++) {
 		const struct space_region *region = &runtime.space.region[i];
 		char *from = (char *)((uint64_t)(t->shadow.window + (region->start >> log2)) & ~(uint64_t)(SLOPE_PAGE_BYTES - 1));
@@ -139,14 +140,15 @@ static void each_window_word(void *ctx, struct slope_thread *t, void (*visit)(vo
 		if (to > done)
 			done = to;
 	}
+	lock_give(&runtime.lock);
 	if (pagemap >= 0)
 		system_close(pagemap);
 }
 
-static void clear_window(struct slope_thread *core, uint64_t address, uint64_t bytes)
+static void clear_window(uint32_t *window, uint64_t address, uint64_t bytes)
 {
 	uint32_t log2 = observer.session.config.cell_log2;
-	uint32_t *word = core->shadow.window + (address >> log2), *end = core->shadow.window + ((address + bytes - 1) >> log2) + 1;
+	uint32_t *word = window + (address >> log2), *end = window + ((address + bytes - 1) >> log2) + 1;
 
 	if ((uint64_t)end - (uint64_t)word >= CLEAR_BY_PAGES_BYTES) {
 		uint32_t *first_page = (uint32_t *)slope_page_round((uint64_t)word);
@@ -162,28 +164,31 @@ static void clear_window(struct slope_thread *core, uint64_t address, uint64_t b
 			*word = 0;
 }
 
-static void move_window(struct slope_thread *core, uint64_t from, uint64_t to, uint64_t bytes)
+static void move_window(uint32_t *window, uint64_t from, uint64_t to, uint64_t bytes)
 {
 	uint32_t log2 = observer.session.config.cell_log2;
-	uint32_t *old = core->shadow.window + (from >> log2), *new = core->shadow.window + (to >> log2);
+	uint32_t *old = window + (from >> log2), *new = window + (to >> log2);
 
 	for (uint64_t i = 0; i < bytes >> log2; i++)
 		if (new[i] != old[i])
 			new[i] = old[i];
 }
 
-static void each_window(void (*act)(struct slope_thread *core, uint64_t a, uint64_t b, uint64_t c), uint64_t a, uint64_t b,
-			uint64_t c)
+/* Rooms of threads that have ended may be others' already. */
+static void each_window(void (*act)(uint32_t *window, uint64_t a, uint64_t b, uint64_t c), uint64_t a, uint64_t b, uint64_t c)
 {
-	for (size_t i = 1; i < observer.session.thread_count; i++)
-		if (observer.session.thread[i]->shadow.window)
-			act(observer.session.thread[i], a, b, c);
+	const struct slope_session *s = &observer.session;
+
+	act(s->sharing.directory.window, a, b, c);
+	for (size_t i = 1; i < s->thread_count; i++)
+		if (s->thread[i]->shadow.window && (i == 1 || !s->thread[i]->ended))
+			act(s->thread[i]->shadow.window, a, b, c);
 }
 
-static void clear_one(struct slope_thread *core, uint64_t address, uint64_t bytes, uint64_t unused)
+static void clear_one(uint32_t *window, uint64_t address, uint64_t bytes, uint64_t unused)
 {
 	(void)unused;
-	clear_window(core, address, bytes);
+	clear_window(window, address, bytes);
 }
 
 static void forget(uint64_t address, uint64_t bytes)
@@ -244,7 +249,9 @@ void observing_request(const uint64_t *block)
 	switch (block[0]) {
 	case SLOPE_REQUEST_START:
 	case SLOPE_REQUEST_STOP:
+		lock_take(&runtime.lock);
 		slope_session_collect(&observer.session, block[0] == SLOPE_REQUEST_START);
+		lock_give(&runtime.lock);
 		*answer = 0;
 		break;
 	case SLOPE_REQUEST_NAME_THREAD:
@@ -266,19 +273,55 @@ void observing_forked(void)
 
 	if (!observer.on)
 		return;
-	/* Other stacks have no past here. */
+	/* Other stacks and threads have no past here. */
 	slope_session_restart(&observer.session, f->core, fibers_costs());
 	f->next = NULL;
 	ctx->fibers = f;
-	f->core->os_id = (uint64_t)system_call(__NR_gettid, 0, 0, 0, 0, 0, 0);
+	f->core->os_id = ctx->tid;
 	fibers_show_top();
+}
+
+static void use_window(struct context *ctx)
+{
+	struct slope_shadow *shadow = &ctx->fiber->core->shadow;
+
+	shadow->window = context_window(ctx);
+	shadow->window_cells = runtime.space.window >> observer.session.config.cell_log2;
+}
+
+bool observing_thread(struct context *ctx, const struct fiber *parent)
+{
+	ctx->fiber = fibers_new(ctx, parent, ctx->reg[REG_RSP] + BASE_REACH);
+	if (ctx->fiber && ctx->room->shadow_bytes)
+		use_window(ctx);
+	return ctx->fiber;
+}
+
+void observing_thread_ends(struct context *ctx)
+{
+	if (!observer.on || !ctx->fiber)
+		return;
+	profilefile_note_names(ctx);
+	fibers_end_all(ctx);
+}
+
+/* Threads that run at once need one that is all there. */
+static void make_directory(void)
+{
+	struct slope_shadow *directory = &observer.session.sharing.directory;
+
+	directory->window = system_pages(observing_shadow_bytes(runtime.space.window), true);
+	if (!directory->window)
+		system_stop("no room for the shadow of the program's memory; allow more address space (ulimit -v), "
+			    "or use --source=valgrind", NULL);
+	directory->window_cells = runtime.space.window >> observer.session.config.cell_log2;
 }
 
 void observing_start(uint64_t pc, uint64_t sp)
 {
 	struct slope_config config = {
 		.cell_log2 = cell_log2(), .max_points = (uint32_t)observer.max_points, .stamp_limit = (uint32_t)observer.stamp_limit,
-		.toggled = observer.toggle.count != 0, .marked = !observer.by_call,
+		.toggled = observer.toggle.count != 0, .marked = !observer.by_call, .parallel = true,
 	};
 	struct context *ctx = context_here();
 
@@ -292,11 +335,13 @@ void observing_start(uint64_t pc, uint64_t sp)
 	observer.session.each_window_word = each_window_word;
 	if (!observer.main_pid)
 		observer.main_pid = (uint64_t)system_call(__NR_getpid, 0, 0, 0, 0, 0, 0);
-	ctx->fiber = fibers_new(sp + BASE_REACH);
+	make_directory();
+	ctx->own_stack = runtime.space.window - PLAN_STACK_MAX_BYTES;
+	ctx->own_stack_end = runtime.space.window;
+	ctx->fiber = fibers_new(ctx, NULL, sp + BASE_REACH);
 	if (!ctx->fiber)
 		system_stop("no memory for the profile", NULL);
-	ctx->fiber->core->shadow.window = context_window(ctx);
-	ctx->fiber->core->shadow.window_cells = runtime.space.window >> config.cell_log2;
+	use_window(ctx);
 	observer.inlined = !observer.by_call && checks_possible();
 	activations_begin(pc, sp);
 }

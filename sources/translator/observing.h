@@ -11,6 +11,8 @@
  *   kerneldata.c   what system calls read and write
  *   profilefile.c  the profile
  *
+ * A thread tells of itself without the lock. Session-wide calls are made with it.
+ *
  * With --access=call every access goes through plain C in the core: slow, and
  * the reference for the checks that are part of translated code. The rules are those of the
  * Valgrind source; its calls.c and stacks.c name what they get wrong.
@@ -59,6 +61,7 @@ struct observer {
 	uint32_t units;
 	int unit_ir, unit_bb;        /* which cost is which; -1: not counted */
 	uint32_t exec_count;
+	bool written;                /* the profile is */
 };
 
 extern struct observer observer;
@@ -78,6 +81,10 @@ void observing_moved(uint64_t from, uint64_t to, uint64_t bytes);
 void observing_request(const uint64_t *block);
 /* After a fork, in the child. */
 void observing_forked(void);
+/* A new thread, made by that fiber. False when memory runs out. */
+bool observing_thread(struct context *ctx, const struct fiber *parent);
+/* It ends, or could not begin. */
+void observing_thread_ends(struct context *ctx);
 
 /* ---- codeplaces.c ---- */
 
@@ -100,9 +107,12 @@ void codeplaces_forget(uint64_t address, uint64_t bytes);
 
 /* ---- fibers.c ---- */
 
-struct fiber *fibers_new(uint64_t base);
+/* A new stack of the thread; `parent` is who has made it, or NULL. NULL when memory runs out. */
+struct fiber *fibers_new(struct context *ctx, const struct fiber *parent, uint64_t base);
 /* What translated code has counted goes to the running fiber; its costs. */
 const uint64_t *fibers_costs(void);
+/* The same for a thread that stands still. */
+const uint64_t *fibers_costs_of(struct context *ctx);
 /* The topmost activation has changed: what inlined checks compare with. */
 void fibers_show_top(void);
 /* The same where neither the fiber nor its window has. */
@@ -117,7 +127,8 @@ SLOPE_INLINE void fibers_show(struct context *ctx, const struct slope_thread *co
 	ctx->top_fn = core->top->fn;
 }
 void fibers_stack_moved(uint64_t sp, uint64_t old_sp);
-void fibers_end_all(void);
+/* The thread ends. */
+void fibers_end_all(struct context *ctx);
 
 /* ---- activations.c: called from translated code ---- */
 
@@ -159,8 +170,11 @@ void kerneldata_after(long number, const uint64_t *args, long result);
 
 /* ---- profilefile.c ---- */
 
+/* All other threads stand still from then on. */
 void profilefile_write(int64_t exit_code, const char *ended);
-/* The image is about to be replaced: its profile is written by a copy of the process. */
+/* What the system calls the thread, into its tables. */
+void profilefile_note_names(struct context *ctx);
+/* The image is about to be replaced: all other threads stand still, its profile is written by a copy of the process. */
 void profilefile_before_exec(void);
 void profilefile_after_failed_exec(void);
 

@@ -145,11 +145,18 @@ static void write_to(const char *path, struct slope_run_info *run)
 		system_say("cannot rename ", temporary, " to ", path, NULL);
 }
 
-static void note_name(struct slope_thread *core)
+static void note_name(struct slope_thread *core, uint64_t tid)
 {
+	char path[64];
+	struct system_digits digits;
+
 	if (core->name[0])
 		return;                  /* the program has named it */
-	long fd = system_open("/proc/self/comm", O_RDONLY | O_CLOEXEC, 0);
+	size_t n = system_append(path, system_append(path, 0, sizeof path, "/proc/self/task/"), sizeof path,
+				 system_number(&digits, tid, 10));
+
+	system_append(path, n, sizeof path, "/comm");
+	long fd = system_open(path, O_RDONLY | O_CLOEXEC, 0);
 	long got = fd >= 0 ? system_call(__NR_read, fd, (long)core->name, sizeof core->name - 1, 0, 0, 0) : 0;
 
 	if (fd >= 0)
@@ -159,11 +166,15 @@ static void note_name(struct slope_thread *core)
 	core->name[got > 0 ? got : 0] = 0;
 }
 
-static void finish_threads(void)
+void profilefile_note_names(struct context *ctx)
 {
-	for (struct fiber *f = context_here()->fibers; f; f = f->next)
-		note_name(f->core);
-	fibers_end_all();
+	for (struct fiber *f = ctx->fibers; f; f = f->next)
+		note_name(f->core, ctx->tid);
+}
+
+static void finish_thread(struct context *ctx)
+{
+	fibers_end_all(ctx);
 }
 
 void profilefile_write(int64_t exit_code, const char *ended)
@@ -174,9 +185,14 @@ void profilefile_write(int64_t exit_code, const char *ended)
 		.parent_process = (uint64_t)system_call(__NR_getppid, 0, 0, 0, 0, 0, 0),
 	};
 
-	if (!observer.on || !context_here()->fiber)
+	if (!observer.on)
 		return;
-	finish_threads();
+	threading_stand_still();
+	if (observer.written)
+		return;
+	observer.written = true;
+	threading_each(profilefile_note_names);
+	threading_each(finish_thread);
 	own_name(path);
 	write_to(path, &run);
 }
@@ -198,16 +214,18 @@ void profilefile_before_exec(void)
 	};
 	int status;
 
+	threading_stand_still();
 	if (!observer.on)
 		return;
 	/* An earlier image of this process may have used a number already. */
 	for (exec_name(path); !system_call(__NR_access, (long)path, 0, 0, 0, 0, 0); exec_name(path))
 		observer.exec_count++;
-	/* A child that sends no signal when it ends: the program must not notice. */
+	/* The names are those of this process; a child that sends no signal when it ends: the program must not notice. */
+	threading_each(profilefile_note_names);
 	long child = system_call(__NR_clone, 0, 0, 0, 0, 0, 0);
 
 	if (child == 0) {
-		finish_threads();
+		threading_each(finish_thread);
 		write_to(path, &run);
 		system_call(__NR_exit_group, 0, 0, 0, 0, 0, 0);
 	}
@@ -219,6 +237,7 @@ void profilefile_after_failed_exec(void)
 {
 	char path[RUNTIME_PATH_BYTES];
 
+	threading_go_on();
 	if (!observer.on)
 		return;
 	exec_name(path);

@@ -16,8 +16,12 @@
  *   syscalls.c          system calls of the program
  *   signals.c           its signal handlers
  *
+ *   threading.c         threads of the program: their start and end, waiting for all of them
+ *   rooms.c             stacks and shadow windows of threads
+ *   locking.c           the lock
+ *
  * One global state holds all that would otherwise be globals: one process has
- * one translator.
+ * one translator. What belongs to a thread is in its context.
  */
 #ifndef SLOPE_SOURCES_TRANSLATOR_RUNTIME_H
 #define SLOPE_SOURCES_TRANSLATOR_RUNTIME_H
@@ -25,6 +29,7 @@
 #include "sources/translator/codecache.h"
 #include "sources/translator/context.h"
 #include "sources/translator/decoder.h"
+#include "sources/translator/locking.h"
 #include "sources/translator/plan.h"
 #include "sources/translator/space.h"
 #include "sources/translator/system.h"
@@ -32,6 +37,7 @@
 #define RUNTIME_PATH_BYTES 4096
 
 struct runtime {
+	struct lock lock;            /* of what follows, and of all that observing.h names but a thread's own */
 	struct space space;
 	struct codecache cache;
 	struct decoder decoder;
@@ -39,6 +45,7 @@ struct runtime {
 	bool flags_cross_calls;      /* the program passes flags to functions or back: against the ABI */
 	bool precise;                /* it has a handler for faults: registers must be right wherever one can happen */
 	bool odd_stack;              /* its stack pointer is not always a multiple of 4 */
+	bool start_over;             /* a block could not be made, since the others turned out to be wrong */
 	bool translated_shared;      /* translations know that there are several stacks */
 	const char *self;            /* our own file */
 	const char *program;         /* the program's file, as it was named */
@@ -77,7 +84,10 @@ uint64_t startstack_make(const uint64_t *own, const struct image *image, const s
 
 /* ---- blocks.c ---- */
 
-/* The translation of the code at `pc`, made now. Stops the process where it cannot be made. */
+/*
+ * The translation of the code at `pc`, made now; the cache has room, and the
+ * lock is held. NULL: no code is there. Stops the process where it cannot be made.
+ */
 const struct block *blocks_translate(uint64_t pc);
 
 /* ---- dispatch.c ---- */
@@ -88,13 +98,75 @@ struct site {
 	uint32_t kind, patch;        /* SITE_DIRECT: where the branch's displacement lies; 0: not to be linked */
 } __attribute__((packed));
 
+/* The block at the program's address, made on first use; NULL: no code is there. */
+const struct block *dispatch_block(uint64_t pc);
+/* The block in the making is made of the code there: it dies when that is written, unmapped or protected otherwise. */
+void dispatch_depends_on(uint64_t address);
+
 /* Something that cannot be done yet, at this address (0: none): one line, what there is of a profile, the end. */
 void dispatch_refuse(const char *what, uint64_t pc) __attribute__((noreturn));
 
 /* ---- syscalls.c ---- */
 
+#define SYSCALLS_NOT_MADE (-512)         /* as slope_gate_syscall has it: a signal came first */
+
 /* The system call in the context. Returns where the program goes on; `next` is behind the instruction. */
 uint64_t syscalls_do(struct context *ctx, uint64_t next);
+
+/* ---- rooms.c ---- */
+
+/* What a thread needs of memory: its stacks, and a window for its context and, if there are not too many, its shadow. */
+struct room {
+	struct room *next;
+	char *window;                /* what %gs holds */
+	char *stack;                 /* ROOMS_SIGNAL_BYTES for our signal handler, then ROOMS_STACK_BYTES */
+	uint64_t shadow_bytes;       /* 0: the window holds the context alone */
+	uint32_t busy;               /* a thread of the kernel uses it */
+};
+
+#define ROOMS_SIGNAL_BYTES (1u << 20)
+#define ROOMS_STACK_BYTES (1u << 20)
+
+/* Empty, with a context that knows itself. NULL when memory runs out. */
+struct room *rooms_take(uint64_t shadow_bytes);
+/* Its thread is about to end: what it has touched goes back, but for the context and the stacks. */
+void rooms_clear(struct room *room);
+/* After a fork: no other thread uses any. */
+void rooms_only(struct room *room);
+
+/* ---- threading.c ---- */
+
+/* The first thread's context, made before all. */
+void threading_init(struct context *first);
+/* Has there been a second one? */
+bool threading_many(void);
+/* clone with CLONE_THREAD; `next` is where the new thread begins, too. */
+long threading_start(struct context *ctx, const uint64_t *args, uint64_t next);
+/* The system call exit. Returns only when a signal has to be delivered first. */
+long threading_exit(struct context *ctx, int status);
+/* A fork: around it, and in the child. */
+void threading_before_fork(void);
+void threading_after_fork(void);
+void threading_forked(void);
+
+/*
+ * A thread that waits, or does what may take long, and touches nothing of
+ * ours: nobody waits for it, and it does not go on while all must stand still.
+ */
+void threading_rest(struct context *ctx);
+void threading_wake(struct context *ctx);
+/* At the start of a block, or anywhere where only the context counts: stands still as long as it must. */
+void threading_pause(struct context *ctx);
+
+/* All other threads stand still, at the start of a block or resting, until threading_go_on. Not with the lock held. */
+void threading_stand_still(void);
+void threading_go_on(void);
+/* Of all threads, which stand still. */
+void threading_each(void (*act)(struct context *ctx));
+/* Must this thread stand still soon? */
+bool threading_wanted(const struct context *ctx);
+/* The cache is emptied, unless somebody has done that since this generation. Not with the lock held. */
+void threading_empty_cache(uint64_t generation);
 
 /* ---- signals.c ---- */
 
@@ -102,6 +174,11 @@ uint64_t syscalls_do(struct context *ctx, uint64_t next);
 void signals_start(void);
 /* From now on a write to a watched page (space_watch) is for us, even if the program has no handler. */
 void signals_watch_faults(void);
+/* The thread's own signal stack, for our handler. */
+void signals_use_stack(void *stack, size_t bytes);
+/* The program's mask as the kernel gets it: what we need is never blocked. */
+uint64_t signals_allowed(uint64_t mask);
+long signals_mask(int how, const void *set, void *old, size_t set_bytes);
 
 long signals_action(int number, const void *action, void *old, size_t set_bytes);
 long signals_altstack(struct context *ctx, const void *new, void *old);

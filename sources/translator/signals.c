@@ -31,8 +31,10 @@
 #define FPSTATE_BYTES 512u
 #define DEFAULT ((uint64_t)0)
 #define FAULTS (bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP))
+#define IGNORED ((uint64_t)1)
 #define NOWHERE UINT64_MAX
 #define SKIPPED (UINT64_MAX - 1)
+#define FAULT_WRITE 2u           /* in a page fault's error code */
 
 struct action {
 	uint64_t handler, flags, restorer, mask;
@@ -45,7 +47,7 @@ struct frame {
 };
 
 static struct {
-	struct action action[SIGNALS];   /* the program's; where ours stands for it */
+	struct action action[SIGNALS];   /* the program's; where ours stands for it. Under the runtime's lock */
 	bool watching;                   /* some code is on pages that the program may write */
 } signals;
 
@@ -58,6 +60,22 @@ static bool is_fault(int number, const siginfo_t *info)
 {
 	return (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP) &&
 	       info->si_code > 0;
+}
+
+static struct action action_of(int number)
+{
+	struct action a;
+
+	lock_take(&runtime.lock);
+	a = signals.action[number];
+	lock_give(&runtime.lock);
+	return a;
+}
+
+/* Writes to code must reach us, and steps. */
+uint64_t signals_allowed(uint64_t mask)
+{
+	return mask & ~(bit(SIGTRAP) | (signals.watching ? bit(SIGSEGV) : 0));
 }
 
 /* ---- delivering ---- */
@@ -100,12 +118,30 @@ static void die_by(int number)
 	system_call(__NR_kill, system_call(__NR_getpid, 0, 0, 0, 0, 0, 0), number, 0, 0, 0, 0);
 }
 
+static void reset(int number)
+{
+	struct action *a = &signals.action[number];
+
+	lock_take(&runtime.lock);
+	memset(a, 0, sizeof *a);
+	system_call(__NR_rt_sigaction, number, (long)a, 0, SET_BYTES, 0, 0);
+	lock_give(&runtime.lock);
+}
+
+/* On at the program's address, with the registers that are the program's. */
+static void go_to(struct ucontext *uc, uint64_t pc)
+{
+	const struct block *block = dispatch_block(pc);
+
+	uc->uc_mcontext.rip = block ? block->code : pc;
+}
+
 /* `uc` has the program's registers but for rip; afterwards those of its handler, ready to be translated. */
 static void begin_handler(struct ucontext *uc, int number, const void *info, uint64_t pc, uint64_t mask)
 {
-	struct action *a = &signals.action[number];
+	struct action a = action_of(number);
 	uint64_t fpstate;
-	struct frame *f = frame_at(uc, a, &fpstate);
+	struct frame *f = frame_at(uc, &a, &fpstate);
 
 	if (!f) {
 		die_by(SIGSEGV);
@@ -113,7 +149,7 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	}
 	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
 	memcpy((void *)fpstate, uc->uc_mcontext.fpstate, fpstate_bytes(uc));
-	f->restorer = a->restorer;
+	f->restorer = a.restorer;
 	f->uc = *uc;
 	f->uc.uc_mcontext.rip = pc;
 	f->uc.uc_mcontext.fpstate = (void *)fpstate;
@@ -126,22 +162,14 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	uc->uc_mcontext.rax = 0;
 	uc->uc_mcontext.rsp = (uint64_t)f;
 	uc->uc_mcontext.eflags &= ~UINT64_C(0x400);
-	uc->uc_sigmask = (sigset_t)(mask | a->mask | (a->flags & SA_NODEFER ? 0 : bit(number)));
-	uint64_t handler = a->handler;
-
+	uc->uc_sigmask = (sigset_t)signals_allowed(mask | a.mask | (a.flags & SA_NODEFER ? 0 : bit(number)));
 	if (observer.on) {
 		slope_session_kernel_write(&observer.session, (uint64_t)f, sizeof *f);
-		activations_handler(handler, (uint64_t)f, on_altstack((uint64_t)f));
+		activations_handler(a.handler, (uint64_t)f, on_altstack((uint64_t)f));
 	}
-	const struct block *block = codecache_find(&runtime.cache, handler);
-
-	if (a->flags & SA_RESETHAND) {
-		memset(a, 0, sizeof *a);
-		system_call(__NR_rt_sigaction, number, (long)a, 0, SET_BYTES, 0, 0);
-	}
-	if (!block)
-		block = blocks_translate(handler);
-	uc->uc_mcontext.rip = block ? block->code : handler;
+	if (a.flags & SA_RESETHAND)
+		reset(number);
+	go_to(uc, a.handler);
 }
 
 /* ---- our own handler ---- */
@@ -165,7 +193,14 @@ static void step_on(struct ucontext *uc)
 /* The block around a place in the cache; elsewhere C may be at work on the list of blocks. */
 static const struct block *block_around(uint64_t rip)
 {
-	return rip >= PLAN_CACHE && rip < PLAN_CACHE_END ? codecache_around(&runtime.cache, rip) : NULL;
+	const struct block *block;
+
+	if (rip < PLAN_CACHE || rip >= PLAN_CACHE_END)
+		return NULL;
+	lock_take(&runtime.lock);
+	block = codecache_around(&runtime.cache, rip);
+	lock_give(&runtime.lock);
+	return block;
 }
 
 /* No handler of the program: ours stands here for the default, so that the profile is written first. */
@@ -194,13 +229,22 @@ static void give_back(struct ucontext *uc, const struct block *block)
 		*register_of(uc, block->facts.stamp) = context_here()->stamp_home;
 }
 
+/* As if nothing had been waiting. */
+static void go_back(struct ucontext *uc, uint64_t pc)
+{
+	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
+	uc->uc_sigmask = (sigset_t)context_here()->signal_mask;
+	go_to(uc, pc);
+}
+
 static void on_step(struct ucontext *uc)
 {
 	struct context *ctx = context_here();
 	const struct block *block = block_around(uc->uc_mcontext.rip);
 	int number = (int)ctx->waiting;
+	uint64_t pc;
 
-	if (!number) {
+	if (!number && !ctx->asked) {
 		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;     /* the program kept flags from an earlier step */
 		return;
 	}
@@ -210,11 +254,36 @@ static void on_step(struct ucontext *uc)
 	}
 	if (block->code != uc->uc_mcontext.rip)
 		give_back(uc, block);
+	pc = block->pc;
+	ctx->asked = 0;
+	threading_pause(ctx);
+	if (!number) {
+		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
+		go_to(uc, pc);
+		return;
+	}
 	ctx->waiting = 0;
-	if (signals.action[number].handler)
-		begin_handler(uc, number, ctx->signal_info, block->pc, ctx->signal_mask);
-	else
+	if (action_of(number).handler > IGNORED)
+		begin_handler(uc, number, ctx->signal_info, pc, ctx->signal_mask);
+	else if (action_of(number).handler == DEFAULT)
 		end_by(number);
+	else
+		go_back(uc, pc);
+}
+
+/* Another thread wants all to stand still: at once if this one rests, or at the start of the next block. */
+static bool is_asked(int number, const siginfo_t *info, struct ucontext *uc)
+{
+	struct context *ctx = context_here();
+
+	if (number != SIGTRAP || info->si_code != SI_QUEUE || info->si_pid)
+		return false;
+	ctx->disturbed = 1;
+	if (!ctx->rests && threading_wanted(ctx)) {
+		ctx->asked = 1;
+		step_on(uc);
+	}
+	return true;
 }
 
 /*
@@ -232,6 +301,8 @@ static uint64_t fault_pc(struct ucontext *uc)
 		return rip < PLAN_CACHE || (rip >= PLAN_SELF_END && rip < runtime.space.window) ? rip : NOWHERE;
 	uint64_t at = rip - block->code;
 
+	if (at >= block->code_bytes)
+		return NOWHERE;          /* nothing faults in the cold part */
 	while (i + 1 < block->marks && block->mark[i + 1].cache <= at)
 		i++;
 	if (at >= block->mark[i].cache && at < block->mark[i].own) {
@@ -240,28 +311,42 @@ static uint64_t fault_pc(struct ucontext *uc)
 		uc->uc_mcontext.rip = block->code + block->mark[i].own;
 		return SKIPPED;
 	}
-	if (at >= block->facts.inner && at < block->facts.cold)
+	if (at >= block->facts.inner)
 		give_back(uc, block);
 	return block->pc + (uint64_t)(int64_t)block->mark[i].program;
 }
 
+/* Is the page writable, or has it been made so by another thread meanwhile? */
+static bool make_writable(uint64_t address)
+{
+	const struct space_region *region;
+	bool good;
+
+	lock_take(&runtime.lock);
+	region = space_at(&runtime.space, address);
+	good = region && region->prot & PROT_WRITE;
+	if (good && space_unwatch(&runtime.space, address))
+		codecache_changed(&runtime.cache, address, 1);
+	lock_give(&runtime.lock);
+	return good;
+}
+
 /*
- * A write to code that was translated from a writable page, which blocks.c
- * has protected: the page is writable again, all translations go, and the
- * instruction runs anew in a new one.
+ * A write to a page with code that was translated, which is watched: the
+ * page is writable again, the blocks made of it die, and the instruction runs anew:
+ * in a new block, if its own was one of them.
  */
 static bool code_written(int number, const siginfo_t *info, struct ucontext *uc)
 {
+	const struct block *block;
 	uint64_t pc;
 
-	if (number != SIGSEGV || info->si_code != SEGV_ACCERR || !space_unwatch(&runtime.space, (uint64_t)info->si_addr))
+	if (number != SIGSEGV || info->si_code != SEGV_ACCERR || !(uc->uc_mcontext.err & FAULT_WRITE) ||
+	    !make_writable((uint64_t)info->si_addr))
 		return false;
-	pc = fault_pc(uc);
-	codecache_empty(&runtime.cache);
-	const struct block *block = pc == NOWHERE ? NULL : blocks_translate(pc);
-
-	if (block)
-		uc->uc_mcontext.rip = block->code;
+	block = block_around(uc->uc_mcontext.rip);
+	if (block && block->dead && (pc = fault_pc(uc)) != NOWHERE)
+		go_to(uc, pc);
 	return true;
 }
 
@@ -269,9 +354,8 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 {
 	uint64_t mask = (uint64_t)uc->uc_sigmask;
 
-	if (code_written(number, info, uc))
+	if (code_written(number, info, uc) || is_asked(number, info, uc))
 		return;
-
 	if (number == SIGTRAP && info->si_code == TRAP_TRACE) {
 		on_step(uc);
 		return;
@@ -283,7 +367,7 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 			return;
 		if (pc == NOWHERE)
 			die_by(number);
-		else if (!signals.action[number].handler)
+		else if (!action_of(number).handler)
 			end_by(number);
 		else
 			begin_handler(uc, number, info, pc, mask);
@@ -291,7 +375,7 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 	}
 	struct context *ctx = context_here();
 
-	ctx->waiting = (uint64_t)number;
+	ctx->waiting = (uint32_t)number;
 	ctx->signal_mask = mask;
 	slope_copy(ctx->signal_info, info, sizeof ctx->signal_info);
 	uc->uc_sigmask = ~(sigset_t)FAULTS;
@@ -303,13 +387,18 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 static bool own_stack(void)
 {
 	struct context *ctx = context_here();
+	void *stack = ctx->own_altstack ? NULL : system_pages(OWN_STACK_BYTES, false);
 
-	if (!ctx->own_altstack) {
-		stack_t own = { .ss_sp = system_pages(OWN_STACK_BYTES, false), .ss_size = OWN_STACK_BYTES };
-
-		ctx->own_altstack = own.ss_sp && !system_call(__NR_sigaltstack, (long)&own, 0, 0, 0, 0, 0);
-	}
+	if (stack)
+		signals_use_stack(stack, OWN_STACK_BYTES);
 	return ctx->own_altstack;
+}
+
+void signals_use_stack(void *stack, size_t bytes)
+{
+	stack_t own = { .ss_sp = stack, .ss_size = bytes };
+
+	context_here()->own_altstack = !system_call(__NR_sigaltstack, (long)&own, 0, 0, 0, 0, 0);
 }
 
 static struct action ours(uint64_t flags)
@@ -342,6 +431,8 @@ void signals_watch_faults(void)
 {
 	struct action set = ours(0);
 
+	if (signals.watching)
+		return;
 	if (!own_stack())
 		system_stop("no memory for a stack of signal handlers", NULL);
 	if (!signals.action[SIGSEGV].handler)
@@ -351,53 +442,76 @@ void signals_watch_faults(void)
 
 void signals_start(void)
 {
+	struct action steps = ours(0);
+	uint64_t set = bit(SIGTRAP);
+
+	if (!own_stack())
+		system_stop("no memory for a stack of signal handlers", NULL);
+	system_call(__NR_rt_sigaction, SIGTRAP, (long)&steps, 0, SET_BYTES, 0, 0);
+	system_call(__NR_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, SET_BYTES, 0, 0);
 	for (int number = 1; number < SIGNALS; number++) {
 		struct action now, set = ours(0);
 
 		if (!observer.on || !ends_process(number) ||
 		    system_call(__NR_rt_sigaction, number, 0, (long)&now, SET_BYTES, 0, 0) || now.handler != DEFAULT)
 			continue;
-		if (!own_stack())
-			return;
 		system_call(__NR_rt_sigaction, number, (long)&set, 0, SET_BYTES, 0, 0);
 	}
 }
 
-long signals_action(int number, const void *action, void *old, size_t set_bytes)
+/* With the lock held: sets what is wanted, where something is, and tells what was. */
+static long set_action(int number, const struct action *wanted, struct action *was)
 {
-	struct action wanted = { 0 }, was, set;
-	bool given = action != NULL, by_us;
-
-	if (number < 1 || number >= SIGNALS || set_bytes != SET_BYTES)
-		return -EINVAL;
-	if ((given && !space_allows(&runtime.space, (uint64_t)action, sizeof wanted, PROT_READ)) ||
-	    (old && !space_allows(&runtime.space, (uint64_t)old, sizeof was, PROT_WRITE)))
-		return -EFAULT;
-	if (given)
-		slope_copy(&wanted, action, sizeof wanted);
-	by_us = wants_ours(number, wanted.handler);
-	if (given && by_us && !own_stack())
-		return -ENOMEM;
-	set = by_us ? ours(wanted.flags) : wanted;
-	long result = system_call(__NR_rt_sigaction, number, given ? (long)&set : 0, (long)&was, SET_BYTES, 0, 0);
+	bool by_us = wanted && wants_ours(number, wanted->handler);
+	struct action set = by_us ? ours(wanted->flags) : wanted ? *wanted : (struct action){ 0 };
+	long result = system_call(__NR_rt_sigaction, number, wanted ? (long)&set : 0, (long)was, SET_BYTES, 0, 0);
 
 	if (result)
 		return result;
-	if (was.handler == (uint64_t)on_signal)
-		was = signals.action[number];
-	if (old)
+	if (was->handler == (uint64_t)on_signal)
+		*was = signals.action[number];
+	if (wanted)
+		signals.action[number] = wanted->handler > 1 || by_us ? *wanted : (struct action){ 0 };
+	return 0;
+}
+
+long signals_action(int number, const void *action, void *old, size_t set_bytes)
+{
+	struct action wanted = { 0 }, was;
+	long result;
+
+	if (number < 1 || number >= SIGNALS || set_bytes != SET_BYTES)
+		return -EINVAL;
+	if ((action && !space_allows(&runtime.space, (uint64_t)action, sizeof wanted, PROT_READ)) ||
+	    (old && !space_allows(&runtime.space, (uint64_t)old, sizeof was, PROT_WRITE)))
+		return -EFAULT;
+	if (action)
+		slope_copy(&wanted, action, sizeof wanted);
+	lock_take(&runtime.lock);
+	result = set_action(number, action ? &wanted : NULL, &was);
+	lock_give(&runtime.lock);
+	if (!result && old)
 		slope_copy(old, &was, sizeof was);
-	if (given)
-		signals.action[number] = wanted.handler > 1 || by_us ? wanted : (struct action){ 0 };
 	/* It will look at registers, or go on elsewhere with them. */
-	if (given && wanted.handler > 1 && FAULTS >> (number - 1) & 1 && !runtime.precise) {
+	if (!result && wanted.handler > IGNORED && FAULTS >> (number - 1) & 1 && !runtime.precise) {
 		runtime.precise = true;
-		codecache_empty(&runtime.cache);
+		threading_empty_cache(runtime.cache.generation);
 	}
-	set = ours(0);
-	if (given && wanted.handler > 1 && !signals.action[SIGTRAP].handler)
-		result = system_call(__NR_rt_sigaction, SIGTRAP, (long)&set, 0, SET_BYTES, 0, 0);
 	return result;
+}
+
+long signals_mask(int how, const void *set, void *old, size_t set_bytes)
+{
+	uint64_t mask, args[6] = { (uint64_t)how, set ? (uint64_t)&mask : 0, (uint64_t)old, set_bytes };
+
+	if (set && set_bytes == SET_BYTES) {
+		if (!space_allows(&runtime.space, (uint64_t)set, SET_BYTES, PROT_READ))
+			return -EFAULT;
+		slope_copy(&mask, set, sizeof mask);
+		if (how != SIG_UNBLOCK)
+			mask = signals_allowed(mask);
+	}
+	return slope_gate_syscall(__NR_rt_sigprocmask, args);
 }
 
 long signals_altstack(struct context *ctx, const void *new, void *old)
@@ -451,10 +565,10 @@ uint64_t signals_return(struct context *ctx)
 		from->ax, from->cx, from->dx, from->bx, from->sp, from->bp, from->si, from->di,
 		from->r8, from->r9, from->r10, from->r11, from->r12, from->r13, from->r14, from->r15,
 	};
-	uint64_t mask = (uint64_t)uc->uc_sigmask, pc = from->ip;
+	uint64_t mask = signals_allowed((uint64_t)uc->uc_sigmask), pc = from->ip;
 
 	slope_copy(ctx->reg, reg, sizeof reg);
-	ctx->flags = from->flags | (ctx->waiting ? TRAP_FLAG : 0);
+	ctx->flags = from->flags | (ctx->waiting || ctx->asked ? TRAP_FLAG : 0);
 	ctx->altstack = uc->uc_stack.ss_flags & SS_DISABLE ? (stack_t){ 0 } : uc->uc_stack;
 	restore_vectors(uc);
 	if (observer.on)

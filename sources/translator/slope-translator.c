@@ -163,6 +163,7 @@ static void make_context(uint64_t window_bytes)
 
 	ctx->self = ctx;
 	__asm__ volatile("wrgsbase %0" : : "r"(window) : "memory");
+	threading_init(ctx);
 }
 
 static uint64_t load(const uint64_t *own, char **argv)
@@ -205,7 +206,7 @@ void slope_translator_main(const uint64_t *own)
 	take_options(&start, (int)own[0], argv);
 	runtime.self = own_path();
 	runtime.program = start.argv[0];
-	space_init(&runtime.space, UINT64_C(1) << start.window_log2);
+	space_init(&runtime.space, UINT64_C(1) << start.window_log2, &runtime.lock);
 	runtime.window_log2 = (uint32_t)start.window_log2;
 	make_context(observing_shadow_bytes(UINT64_C(1) << start.window_log2));
 	argv = find_program(start.argv);
@@ -225,7 +226,7 @@ void slope_translator_main(const uint64_t *own)
 	if (observer.on)
 		observing_start(pc, context_here()->reg[REG_RSP]);
 	signals_start();
-	const struct block *block = blocks_translate(pc);
+	const struct block *block = dispatch_block(pc);
 
 	if (!block)
 		system_stop(runtime.program, ": no code where it begins", NULL);

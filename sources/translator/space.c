@@ -4,19 +4,21 @@
 #include <linux/errno.h>
 #include <linux/mman.h>
 
+#include "sources/translator/locking.h"
 #include "sources/translator/plan.h"
 #include "sources/translator/system.h"
 
 #define NEAR_MAX_BYTES (UINT64_C(256) << 20)     /* larger files lie with the data */
 #define PATH_BYTES 4096
 
-void space_init(struct space *s, uint64_t window_bytes)
+void space_init(struct space *s, uint64_t window_bytes, struct lock *lock)
 {
 	*s = (struct space){
 		.window = window_bytes, .far_end = window_bytes - 2 * PLAN_STACK_MAX_BYTES,
-		.break_end = PLAN_BREAK,
+		.break_end = PLAN_BREAK, .lock = lock,
 	};
 	slope_arena_init(&s->arena, &system_host);
+	slope_map_init(&s->watched, &s->arena);
 }
 
 /* Position of the first region that ends behind the address. */
@@ -80,20 +82,29 @@ void space_remove(struct space *s, uint64_t start, uint64_t bytes)
 	s->count -= last - first;
 }
 
+/* The pages have been mapped or protected anew. */
+static void forget_watched(struct space *s, uint64_t start, uint64_t bytes)
+{
+	for (size_t i = 0; i < s->watched.capacity; i++)
+		if (s->watched.entry[i].used && s->watched.entry[i].key * SLOPE_PAGE_BYTES - start < bytes)
+			s->watched.entry[i].value = 0;
+}
+
 bool space_add(struct space *s, uint64_t start, uint64_t bytes, int prot, const char *path, uint64_t offset)
 {
 	size_t at;
 
 	space_remove(s, start, bytes);
+	forget_watched(s, start, bytes);
 	at = first_behind(s, start);
 	/* Neighbours of one kind become one: heaps grow in small steps. */
 	struct space_region *below = at ? &s->region[at - 1] : NULL;
 
-	if (below && !path && below->end == start && !below->path && below->prot == prot && !below->watched) {
+	if (below && !path && below->end == start && !below->path && below->prot == prot && !below->code) {
 		below->end = start + bytes;
 		return true;
 	}
-	return insert(s, at, (struct space_region){ start, start + bytes, prot, false, false, path, offset });
+	return insert(s, at, (struct space_region){ start, start + bytes, prot, false, path, offset });
 }
 
 bool space_has_code(struct space *s, uint64_t start, uint64_t bytes)
@@ -108,11 +119,13 @@ bool space_allows(struct space *s, uint64_t start, uint64_t bytes, int prot)
 {
 	uint64_t at = start;
 
+	lock_take(s->lock);
 	for (size_t i = first_behind(s, start); i < s->count && at < start + bytes; i++) {
 		if (s->region[i].start > at || (s->region[i].prot & prot) != prot)
-			return false;
+			break;
 		at = s->region[i].end;
 	}
+	lock_give(s->lock);
 	return at >= start + bytes;
 }
 
@@ -133,21 +146,48 @@ static uint64_t find_gap(const struct space *s, bool near, uint64_t bytes)
 	return near ? gap_from(s, PLAN_NEAR, PLAN_CACHE, bytes) : gap_from(s, PLAN_FAR, s->far_end, bytes);
 }
 
-void space_watch(struct space_region *region)
+static void protect_page(uint64_t page, int prot)
 {
-	system_call(__NR_mprotect, (long)region->start, (long)(region->end - region->start), region->prot & ~PROT_WRITE, 0, 0, 0);
-	region->watched = true;
+	system_call(__NR_mprotect, (long)(page * SLOPE_PAGE_BYTES), SLOPE_PAGE_BYTES, prot, 0, 0, 0);
+}
+
+bool space_watch(struct space *s, const struct space_region *region, uint64_t address)
+{
+	uint64_t page = address / SLOPE_PAGE_BYTES;
+	bool fresh;
+	uint64_t *watched = slope_map_put(&s->watched, page, &fresh);
+
+	if (!watched)
+		return false;
+	if (!*watched)
+		protect_page(page, region->prot & ~PROT_WRITE);
+	*watched = 1;
+	return true;
 }
 
 bool space_unwatch(struct space *s, uint64_t address)
 {
-	struct space_region *region = space_at(s, address);
+	const struct space_region *region = space_at(s, address);
+	uint64_t page = address / SLOPE_PAGE_BYTES, *watched = slope_map_get(&s->watched, page);
 
-	if (!region || !region->watched)
+	if (!region || !watched || !*watched)
 		return false;
-	system_call(__NR_mprotect, (long)region->start, (long)(region->end - region->start), region->prot, 0, 0, 0);
-	region->watched = region->code = false;
+	protect_page(page, region->prot);
+	*watched = 0;
 	return true;
+}
+
+bool space_unwatch_all(struct space *s, uint64_t start, uint64_t bytes)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->watched.capacity; i++) {
+		const struct slope_map_entry *e = &s->watched.entry[i];
+
+		if (e->used && e->value && e->key * SLOPE_PAGE_BYTES - start < bytes)
+			any |= space_unwatch(s, e->key * SLOPE_PAGE_BYTES);
+	}
+	return any;
 }
 
 /* Room for a mapping that may be placed anywhere. */
@@ -222,9 +262,11 @@ long space_munmap(struct space *s, uint64_t address, uint64_t bytes)
 		return -EINVAL;
 	long result = system_call(__NR_munmap, (long)address, (long)bytes, 0, 0, 0, 0);
 
-	if (!result)
-		space_remove(s, address, slope_page_round(bytes));
-	return result;
+	if (result)
+		return result;
+	space_remove(s, address, slope_page_round(bytes));
+	forget_watched(s, address, slope_page_round(bytes));
+	return 0;
 }
 
 long space_mprotect(struct space *s, uint64_t address, uint64_t bytes, int prot)
@@ -241,8 +283,9 @@ long space_mprotect(struct space *s, uint64_t address, uint64_t bytes, int prot)
 	split(s, address + whole);
 	for (size_t i = first_behind(s, address); i < s->count && s->region[i].start < address + whole; i++) {
 		s->region[i].prot = prot & (PROT_READ | PROT_WRITE | PROT_EXEC);
-		s->region[i].watched = s->region[i].code = false;
+		s->region[i].code = false;
 	}
+	forget_watched(s, address, whole);
 	return 0;
 }
 
@@ -268,6 +311,7 @@ long space_mremap(struct space *s, uint64_t address, uint64_t old_bytes, uint64_
 	}
 	if (to != address)
 		flags |= MREMAP_FIXED | MREMAP_MAYMOVE;
+	space_unwatch_all(s, address, old_whole);
 	long got = system_call(__NR_mremap, (long)address, (long)old_bytes, (long)bytes, flags, (long)to, 0);
 
 	if (system_failed(got))

@@ -8,20 +8,23 @@
 #ifndef SLOPE_SOURCES_TRANSLATOR_SPACE_H
 #define SLOPE_SOURCES_TRANSLATOR_SPACE_H
 
-#include "core/arena.h"
+#include "core/map.h"
+
+struct lock;
 
 /* A run of pages that came from one call and has one protection. */
 struct space_region {
 	uint64_t start, end;
 	int prot;
 	bool code;                   /* something in it has been translated */
-	bool watched;                /* really without PROT_WRITE, which `prot` has: see space_watch */
 	const char *path;            /* of the file it shows, or NULL */
 	uint64_t offset;             /* of `start` in that file */
 };
 
 struct space {
+	struct lock *lock;           /* the runtime's: held by whoever calls, but for space_allows */
 	struct slope_arena arena;
+	struct slope_map watched;    /* pages that are really without PROT_WRITE; 1: still */
 	struct space_region *region; /* sorted, disjoint */
 	size_t count, capacity;
 	uint64_t window;             /* W */
@@ -29,7 +32,7 @@ struct space {
 	uint64_t break_end;
 };
 
-void space_init(struct space *s, uint64_t window_bytes);
+void space_init(struct space *s, uint64_t window_bytes, struct lock *lock);
 
 /* The region around an address, or NULL. O(log regions). */
 struct space_region *space_at(struct space *s, uint64_t address);
@@ -42,10 +45,12 @@ void space_remove(struct space *s, uint64_t start, uint64_t bytes);
 /* Has code in this range been translated? */
 bool space_has_code(struct space *s, uint64_t start, uint64_t bytes);
 
-/* Code is translated from this writable region: the next write to it faults. */
-void space_watch(struct space_region *region);
-/* The address is in a watched region: it is writable again. */
+/* Code is translated from this page of the region, which may be written: the next write to it faults. False: no memory. */
+bool space_watch(struct space *s, const struct space_region *region, uint64_t address);
+/* Was the address in a watched page? Then it is writable again. */
 bool space_unwatch(struct space *s, uint64_t address);
+/* All watched pages in the range are writable again. Were there any? */
+bool space_unwatch_all(struct space *s, uint64_t start, uint64_t bytes);
 
 /* Is the whole range the program's, mapped with at least `prot`? */
 bool space_allows(struct space *s, uint64_t start, uint64_t bytes, int prot);

@@ -13,9 +13,9 @@
 #include <linux/mman.h>
 #include <linux/sched.h>
 
-#define NOT_MADE (-512)          /* slope_gate_syscall: a signal came first */
 #define SYSCALL_BYTES 2
 #define OPTIONS_MAX 64u
+#define VFORK_DESCRIPTOR 1000            /* or above: out of the way */
 #define MAP_SHADOW_STACK_CALL 453        /* newer than some headers */
 
 static void gather(const struct context *ctx, uint64_t *args)
@@ -26,9 +26,30 @@ static void gather(const struct context *ctx, uint64_t *args)
 		args[i] = ctx->reg[order[i]];
 }
 
-static long pass_on(const struct context *ctx, const uint64_t *args)
+/* Pages that hold code cannot be written to by the kernel while they are watched. Were there any? */
+static bool let_kernel_write(void)
 {
-	return slope_gate_syscall((long)ctx->reg[REG_RAX], args);
+	bool any;
+
+	lock_take(&runtime.lock);
+	any = space_unwatch_all(&runtime.space, 0, runtime.space.window);
+	if (any)
+		codecache_changed(&runtime.cache, 0, runtime.space.window);
+	lock_give(&runtime.lock);
+	return any;
+}
+
+static long pass_on(struct context *ctx, const uint64_t *args)
+{
+	long result;
+
+	do {
+		ctx->disturbed = 0;
+		threading_rest(ctx);
+		result = slope_gate_syscall((long)ctx->reg[REG_RAX], args);
+		threading_wake(ctx);
+	} while ((result == -EINTR && ctx->disturbed && !ctx->waiting) || (result == -EFAULT && let_kernel_write()));
+	return result;
 }
 
 /* ---- memory ---- */
@@ -36,7 +57,7 @@ static long pass_on(const struct context *ctx, const uint64_t *args)
 static void code_may_change(uint64_t address, uint64_t bytes)
 {
 	if (space_has_code(&runtime.space, address, slope_page_round(bytes)))
-		codecache_empty(&runtime.cache);
+		codecache_changed(&runtime.cache, address, slope_page_round(bytes));
 }
 
 static long do_mmap(const uint64_t *a)
@@ -91,7 +112,7 @@ static long do_brk(uint64_t end)
 	return now;
 }
 
-static long memory_call(long number, const uint64_t *a)
+static long change_memory(long number, const uint64_t *a)
 {
 	switch (number) {
 	case __NR_mmap:
@@ -108,19 +129,77 @@ static long memory_call(long number, const uint64_t *a)
 	}
 }
 
+static long memory_call(long number, const uint64_t *a)
+{
+	long result;
+
+	lock_take(&runtime.lock);
+	result = change_memory(number, a);
+	lock_give(&runtime.lock);
+	return result;
+}
+
 /* ---- processes ---- */
 
-/* A child is a copy of us, and goes on under the translator. vfork waits as it should, but shares no memory. */
-static long do_clone(struct context *ctx, uint64_t *args)
+/* A copy of us that goes on under the translator, with the calling thread alone. */
+static long fork_with(uint64_t *args)
+{
+	long result;
+
+	threading_before_fork();
+	result = slope_gate_syscall(__NR_clone, args);
+	if (result)
+		threading_after_fork();
+	else
+		threading_forked();
+	return result;
+}
+
+/*
+ * The caller of vfork waits until its child runs another program or ends. The
+ * lock is held while the copy is made, so the kernel must not do the waiting
+ * where others may want it: a pipe tells, whose other end nobody has then.
+ */
+static long vfork_with(struct context *ctx, uint64_t *args)
+{
+	int end[2];
+	char nothing;
+	long result = system_call(__NR_pipe2, (long)end, O_CLOEXEC, 0, 0, 0, 0), high;
+
+	if (result)
+		return result;
+	high = system_call(__NR_fcntl, end[1], F_DUPFD_CLOEXEC, VFORK_DESCRIPTOR, 0, 0, 0);
+	if (high >= 0) {
+		system_close(end[1]);
+		end[1] = (int)high;
+	}
+	result = fork_with(args);
+	if (!result) {
+		system_close(end[0]);
+		return 0;
+	}
+	system_close(end[1]);
+	threading_rest(ctx);
+	while (result > 0 && system_call(__NR_read, end[0], (long)&nothing, 1, 0, 0, 0) == -EINTR)
+		;
+	threading_wake(ctx);
+	system_close(end[0]);
+	return result;
+}
+
+/* vfork and the like share no memory with their children. */
+static long do_clone(struct context *ctx, uint64_t *args, uint64_t next)
 {
 	uint64_t flags = args[0], stack = args[1];
 	long result;
 
 	if (flags & CLONE_THREAD)
-		dispatch_refuse("the program starts a thread", 0);
-	args[0] = flags & ~(uint64_t)CLONE_VM;
+		return threading_start(ctx, args, next);
+	bool wait = flags & CLONE_VFORK && threading_many();
+
+	args[0] = flags & ~(uint64_t)(CLONE_VM | (wait ? CLONE_VFORK : 0));
 	args[1] = 0;
-	result = slope_gate_syscall(__NR_clone, args);
+	result = wait ? vfork_with(ctx, args) : fork_with(args);
 	if (result == 0 && stack)
 		ctx->reg[REG_RSP] = stack;
 	if (result == 0)
@@ -132,7 +211,7 @@ static long do_fork(struct context *ctx, uint64_t flags)
 {
 	uint64_t args[6] = { flags | 17 /* SIGCHLD */ };
 
-	return do_clone(ctx, args);
+	return do_clone(ctx, args, 0);
 }
 
 /* Could the translator run this? Otherwise the kernel does, or says why not. */
@@ -218,7 +297,7 @@ static long do_arch_prctl(const uint64_t *args)
 	return system_call(__NR_arch_prctl, (long)args[0], (long)args[1], 0, 0, 0, 0);
 }
 
-static long do_call(struct context *ctx, uint64_t *args)
+static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 {
 	long number = (long)ctx->reg[REG_RAX];
 
@@ -236,14 +315,17 @@ static long do_call(struct context *ctx, uint64_t *args)
 	case __NR_sigaltstack:
 		return signals_altstack(ctx, (const void *)args[0], (void *)args[1]);
 	case __NR_clone:
-		return do_clone(ctx, args);
+		return do_clone(ctx, args, next);
 	case __NR_fork:
 		return do_fork(ctx, 0);
 	case __NR_vfork:
 		return do_fork(ctx, CLONE_VFORK);
 	case __NR_execve:
 		return do_exec((const char *)args[0], (char **)args[1], (char **)args[2]);
+	case __NR_rt_sigprocmask:
+		return signals_mask((int)args[0], (const void *)args[1], (void *)args[2], args[3]);
 	case __NR_exit:
+		return threading_exit(ctx, (int)args[0]);
 	case __NR_exit_group:
 		profilefile_write((int64_t)(args[0] & 0xff), "exit");
 		return system_call(number, (long)args[0], 0, 0, 0, 0, 0);
@@ -285,8 +367,8 @@ uint64_t syscalls_do(struct context *ctx, uint64_t next)
 	number = (long)ctx->reg[REG_RAX];
 	if (observer.on)
 		kerneldata_before(number, args);
-	result = do_call(ctx, args);
-	if (result == NOT_MADE)
+	result = do_call(ctx, args, next);
+	if (result == SYSCALLS_NOT_MADE)
 		return next - SYSCALL_BYTES;
 	if (observer.on)
 		kerneldata_after(number, args, result);

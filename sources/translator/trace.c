@@ -74,17 +74,13 @@ static size_t readable_code(uint64_t pc)
 
 	if (!region || !(region->prot & PROT_EXEC))
 		return 0;
-	if (region->prot & PROT_WRITE && !region->watched) {
-		signals_watch_faults();
-		space_watch(region);
-	}
-	region->code = true;
 	bytes = region->end - pc;
-	if (bytes < INSTRUCTION_MAX_BYTES && space_allows(&runtime.space, region->end, 1, PROT_READ | PROT_EXEC)) {
-		space_at(&runtime.space, region->end)->code = true;
+	if (bytes < INSTRUCTION_MAX_BYTES && space_allows(&runtime.space, region->end, 1, PROT_READ | PROT_EXEC))
 		bytes = INSTRUCTION_MAX_BYTES;
-	}
-	return bytes < INSTRUCTION_MAX_BYTES ? bytes : INSTRUCTION_MAX_BYTES;
+	bytes = bytes < INSTRUCTION_MAX_BYTES ? bytes : INSTRUCTION_MAX_BYTES;
+	dispatch_depends_on(pc);
+	dispatch_depends_on(pc + bytes - 1);
+	return bytes;
 }
 
 static bool is_call_or_return(const ZydisDecodedInstruction *i)

@@ -121,23 +121,30 @@ static void emit_go(struct emit *e, bool keep_flags)
 static void emit_lookup(struct maker *m, bool keep_flags)
 {
 	struct emit *e = &m->e;
-	uint8_t *miss;
+	struct cold *c = making_cold(m, COLD_MISS);
 
+	c->keep_flags = keep_flags;
 	emit_save(e, REG_RAX, CTX_REG(REG_RAX));
 	emit_save(e, REG_RCX, CTX_GUEST_TARGET);
 	if (keep_flags)
 		emit_save(e, REG_RDX, CTX_REG(REG_RDX));
-	miss = emit_probe(e, 0, keep_flags);
+	c->jump[c->jumps++] = emit_probe(e, 0, keep_flags);
 	emit_go(e, keep_flags);
-	emit_land(e, miss);
-	if (keep_flags)
+}
+
+static void cold_miss(struct maker *m, const struct cold *c)
+{
+	struct emit *e = &m->e;
+	uint8_t *miss;
+
+	if (c->keep_flags)
 		emit_restore(e, REG_RCX, CTX_GUEST_TARGET);
-	miss = emit_probe(e, 1, keep_flags);
-	emit_go(e, keep_flags);
+	miss = emit_probe(e, 1, c->keep_flags);
+	emit_go(e, c->keep_flags);
 	emit_land(e, miss);
 	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
 	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
-	if (keep_flags)
+	if (c->keep_flags)
 		emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
 	transfers_site(m, SITE_INDIRECT, 0, NULL);
 }
@@ -223,20 +230,25 @@ static void emit_call(struct maker *m, const struct step *s)
 }
 
 /*
- * Does the address in rcx lie near, and so surely in the same module? A jump
- * for that case, or NULL. Flags are kept: shrx leaves what is above the
- * nearness of a difference, jrcxz decides.
+ * Does the address in rcx lie near, and so surely in the same module? If not,
+ * C has a look. Flags are kept: shrx leaves what is above the nearness of a
+ * difference, jrcxz decides.
  */
-static uint8_t *emit_near_test(struct maker *m, uint64_t pc, const struct symbols_range *code)
+static void emit_near_test(struct maker *m, uint64_t pc, const struct symbols_range *code)
 {
 	uint64_t size = code->end - code->start, from, log2 = NEAR_LOG2;
+	struct cold *c = making_cold(m, COLD_FAR);
 	struct emit *e = &m->e;
-	uint8_t *near;
 
 	while (log2 && UINT64_C(1) << log2 > size)
 		log2--;
-	if (log2 < NEAR_LOG2_MIN || !observer.inlined || code->end >> 31)
-		return NULL;
+	c->code = code;
+	emit_save(e, REG_RCX, CTX_GUEST_TARGET);
+	if (log2 < NEAR_LOG2_MIN || !observer.inlined || code->end >> 31) {
+		making_jump(m, c, CONDITION_NONE);
+		c->back = e->at;
+		return;
+	}
 	from = pc - (UINT64_C(1) << (log2 - 1));
 	if (pc < code->start || pc - code->start < UINT64_C(1) << (log2 - 1))
 		from = code->start;
@@ -245,17 +257,23 @@ static uint8_t *emit_near_test(struct maker *m, uint64_t pc, const struct symbol
 	struct address difference = { .base = REG_RCX, .index = NO_REGISTER, .displacement = -(int64_t)from };
 
 	emit_save(e, REG_RAX, CTX_REG(REG_RAX));
-	emit_save(e, REG_RCX, CTX_GUEST_TARGET);
 	emit_constant(e, REG_RAX, log2);
 	emit_address(e, REG_RCX, &difference, 0);
 	emit_bytes(e, "\xc4\xe2\xfb\xf7\xc9", 5);                 /* shrx %rax, %rcx, %rcx */
 	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
-	emit_bytes(e, "\xe3\x0b", 2);                             /* jrcxz over the next two */
+	emit_bytes(e, "\xe3\x05", 2);                             /* jrcxz over the next */
+	making_jump(m, c, CONDITION_NONE);
+	c->back = e->at;
 	emit_restore(e, REG_RCX, CTX_GUEST_TARGET);
-	emit_bytes(e, "\xeb\x0e", 2);                             /* jmp over the two behind them */
-	emit_restore(e, REG_RCX, CTX_GUEST_TARGET);
-	near = emit_jump_ahead(e, CONDITION_NONE);
-	return near;
+}
+
+static void cold_far(struct maker *m, const struct cold *c)
+{
+	emit_restore(&m->e, REG_RCX, CTX_GUEST_TARGET);
+	reports_call(&m->e, (const void *)activations_jump_address, (const struct argument[3]){
+		{ ARGUMENT_REGISTER, REG_RCX }, { ARGUMENT_REGISTER, REG_RSP }, { ARGUMENT_CONSTANT, (uint64_t)c->code },
+	});
+	emit_near(&m->e, 0xe9, (uint64_t)c->back);
 }
 
 /* A jump to the address in rcx. Out of a stub it ends in a function; elsewhere it does if it leaves the module. */
@@ -267,23 +285,13 @@ static void observe_jump(struct maker *m, const struct step *s)
 	if (stub && !runtime.flags_cross_calls) {
 		emit_save(&m->e, REG_RAX, CTX_REG(REG_RAX));
 		emit_near(&m->e, 0xe8, (uint64_t)slope_gate_jump_from_stub);
-		return;
-	}
-	if (stub) {
+	} else if (stub) {
 		reports_call(&m->e, (const void *)activations_jump_from_stub, (const struct argument[3]){
 			{ ARGUMENT_REGISTER, REG_RCX }, { ARGUMENT_REGISTER, REG_RSP },
 		});
-		return;
+	} else if (code) {
+		emit_near_test(m, s->pc, code);
 	}
-	if (!code)
-		return;
-	uint8_t *near = emit_near_test(m, s->pc, code);
-
-	reports_call(&m->e, (const void *)activations_jump_address, (const struct argument[3]){
-		{ ARGUMENT_REGISTER, REG_RCX }, { ARGUMENT_REGISTER, REG_RSP }, { ARGUMENT_CONSTANT, (uint64_t)code },
-	});
-	if (near)
-		emit_land(&m->e, near);
 }
 
 static void emit_jump(struct maker *m, const struct step *s)
@@ -295,7 +303,8 @@ static void emit_jump(struct maker *m, const struct step *s)
 	load_target(m, s);
 	if (observer.on)
 		observe_jump(m, s);
-	emit_lookup(m, true);
+	/* Stubs jump to functions: no flags there. */
+	emit_lookup(m, runtime.flags_cross_calls || !observer.on || !codeplaces_is_stub(m->trace.start));
 }
 
 /* The return as it was before all this, for programs whose functions return something in flags. */
@@ -411,6 +420,13 @@ void transfers_cold(struct maker *m, const struct cold *c)
 	bool counted = c->step >= m->counted_at;
 
 	making_land(m, c);
+	if (c->kind == COLD_MISS || c->kind == COLD_FAR) {
+		if (c->kind == COLD_MISS)
+			cold_miss(m, c);
+		else
+			cold_far(m, c);
+		return;
+	}
 	transfers_count(m, (int32_t)s->instructions - (counted ? m->trace.instructions : 0),
 			(int32_t)s->blocks - (counted ? m->trace.blocks : 0), true);
 	transfers_give_back(m);

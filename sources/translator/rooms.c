@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rooms of threads. A thread's room is used again after its end. Addresses are
+ * the limit for shadow windows: half of what a process has. Threads beyond
+ * that get a room with a context alone, whose window is shared with others:
+ * such windows begin one page after the other, so that the contexts lie side by side
+ * below the shadow of the first address that a program can have. What is behind them is
+ * never written and reads as zero, for the checks of translated code, which
+ * none of these words lets pass.
+ */
+#include "sources/translator/observing.h"
+
+#include <linux/mman.h>
+
+#define SHADOWS_MAX_BYTES (1ul << 46)
+#define LANE_BYTES 4096u
+#define LANES 200u               /* contexts from CTX_AT on, all below PLAN_LOWEST */
+
+_Static_assert(CTX_AT + LANES * LANE_BYTES < PLAN_LOWEST, "contexts lie below the shadow");
+
+static struct {
+	struct room *all;
+	uint64_t shadow_bytes;       /* of all windows */
+	char *shared;                /* the window of the lanes that come next */
+	unsigned lanes;              /* of it that are used */
+} rooms;
+
+static bool set_window(struct room *room, uint64_t shadow_bytes)
+{
+	if (shadow_bytes && rooms.shadow_bytes + shadow_bytes <= SHADOWS_MAX_BYTES &&
+	    (room->window = system_pages(shadow_bytes, true))) {
+		room->shadow_bytes = shadow_bytes;
+		rooms.shadow_bytes += shadow_bytes;
+		return true;
+	}
+	if (!rooms.shared || rooms.lanes == LANES) {
+		char *shared = system_pages((shadow_bytes ? shadow_bytes : CTX_AT) + (LANES + 1) * LANE_BYTES, true);
+
+		if (!shared)
+			return false;
+		rooms.shared = shared;
+		rooms.lanes = 0;
+	}
+	room->window = rooms.shared + rooms.lanes++ * LANE_BYTES;
+	return true;
+}
+
+static struct room *new_room(uint64_t shadow_bytes)
+{
+	struct room *room = slope_arena_alloc(&runtime.space.arena, sizeof *room);
+
+	if (!room || !set_window(room, shadow_bytes) || !(room->stack = system_pages(ROOMS_SIGNAL_BYTES + ROOMS_STACK_BYTES, true)))
+		return NULL;
+	room->next = rooms.all;
+	rooms.all = room;
+	return room;
+}
+
+static void give_pages_back(char *from, uint64_t bytes)
+{
+	system_call(__NR_madvise, (long)from, (long)bytes, MADV_DONTNEED, 0, 0, 0);
+}
+
+struct room *rooms_take(uint64_t shadow_bytes)
+{
+	struct room *room = rooms.all, *without = NULL;
+
+	/* One with a shadow is the better one. */
+	for (; room; room = room->next) {
+		if (__atomic_load_n(&room->busy, __ATOMIC_ACQUIRE))
+			continue;
+		if (room->shadow_bytes == shadow_bytes)
+			break;
+		without = room;
+	}
+	if (!room && without && rooms.shadow_bytes + shadow_bytes > SHADOWS_MAX_BYTES)
+		room = without;
+	if (!room && !(room = new_room(shadow_bytes)))
+		return NULL;
+	struct context *ctx = (struct context *)(room->window + CTX_AT);
+
+	give_pages_back(room->window + CTX_AT, LANE_BYTES);
+	ctx->self = ctx;
+	ctx->room = room;
+	ctx->host_rsp = (uint64_t)room->stack + ROOMS_SIGNAL_BYTES + ROOMS_STACK_BYTES;
+	room->busy = 1;
+	return room;
+}
+
+void rooms_clear(struct room *room)
+{
+	uint64_t behind = CTX_AT + LANE_BYTES;
+
+	if (room->shadow_bytes)
+		give_pages_back(room->window + behind, room->shadow_bytes - behind);
+}
+
+void rooms_only(struct room *only)
+{
+	for (struct room *room = rooms.all; room; room = room->next) {
+		if (room == only || !room->busy)
+			continue;
+		rooms_clear(room);
+		give_pages_back(room->stack, ROOMS_SIGNAL_BYTES + ROOMS_STACK_BYTES);
+		room->busy = 0;
+	}
+}
