@@ -104,7 +104,9 @@ bool slope_discord_known(const struct slope_profile *p, const struct slope_profi
 		NULL,
 	};
 	static const char *const chooses[] = { "strstr", "__cpu_indicator_init", NULL };
-	static const char *const read_by_kernel[] = { "connect", "bind", "sendto", "sendmsg", "recvmsg", "sigaltstack", "execve", "clone", NULL };
+	static const char *const read_by_kernel[] = {
+		"connect", "bind", "sendto", "sendmsg", "recvmsg", "sigaltstack", "execve", "clone", NULL,
+	};
 	const char *name = f->raw_name ? f->raw_name : "", *module = slope_profile_module_of(p, f);
 	bool linker = !strncmp(module, "ld-linux", 8);
 
