@@ -155,13 +155,21 @@ static Bool is_exec(UInt number)
  */
 static Addr unwritten_by(UInt number, const UWord *args)
 {
-	UWord operation = args[1] & ~(UWord)(VKI_FUTEX_PRIVATE_FLAG | VKI_FUTEX_CLOCK_REALTIME);
-
 	if (number == __NR_clone)
 		return args[0] & VKI_CLONE_CHILD_SETTID && !(args[0] & VKI_CLONE_VM) ? args[3] : 0;
-	return number == __NR_futex &&
-	       (operation == VKI_FUTEX_WAIT || operation == VKI_FUTEX_WAKE || operation == VKI_FUTEX_REQUEUE ||
-		operation == VKI_FUTEX_CMP_REQUEUE || operation == VKI_FUTEX_WAIT_BITSET || operation == VKI_FUTEX_WAKE_BITSET) ? args[0] : 0;
+	if (number != __NR_futex)
+		return 0;
+	switch (args[1] & ~(UWord)(VKI_FUTEX_PRIVATE_FLAG | VKI_FUTEX_CLOCK_REALTIME)) {
+	case VKI_FUTEX_WAIT:
+	case VKI_FUTEX_WAKE:
+	case VKI_FUTEX_REQUEUE:
+	case VKI_FUTEX_CMP_REQUEUE:
+	case VKI_FUTEX_WAIT_BITSET:
+	case VKI_FUTEX_WAKE_BITSET:
+		return args[0];
+	default:
+		return 0;
+	}
 }
 
 static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
