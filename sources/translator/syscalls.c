@@ -152,6 +152,9 @@ static long fork_with(uint64_t *args)
 		threading_after_fork();
 	else
 		threading_forked();
+	/* The kernel has left the child's id in its memory. */
+	if (!result && observer.on && args[0] & CLONE_CHILD_SETTID)
+		slope_session_kernel_write(&observer.session, args[3], sizeof(uint32_t));
 	return result;
 }
 

@@ -269,6 +269,8 @@ void slope_thread_begins(struct context *ctx)
 	uint64_t mask = ctx->signal_mask;
 
 	ctx->tid = (uint64_t)system_call(__NR_gettid, 0, 0, 0, 0, 0, 0);
+	/* It may run in code that is there already for long before it comes to dispatch.c. */
+	__asm__ volatile("rdfsbase %0" : "=r"(ctx->fs));
 	signals_use_stack(ctx->room->stack, ROOMS_SIGNAL_BYTES);
 	if (observer.on) {
 		ctx->fiber->core->os_id = ctx->tid;
