@@ -8,6 +8,7 @@
 
 #include <elf.h>
 #include <linux/mman.h>
+#include <linux/prctl.h>
 #include <linux/resource.h>
 
 #define AUX_MAX 64u
@@ -122,6 +123,23 @@ static uint64_t *copy_texts(char **at, uint64_t *to, char **texts)
 	return to;
 }
 
+/*
+ * /proc/PID/cmdline, environ and auxv show the program's, to itself and to
+ * others. Where the kernel does not allow it they show ours.
+ */
+static void show_texts(uint64_t sp, const char *arguments, const char *environment, const char *end, Elf64_auxv_t *auxv,
+		       size_t entries)
+{
+	struct prctl_mm_map map = {
+		.start_code = PLAN_NEAR, .end_code = PLAN_CACHE, .start_data = PLAN_NEAR, .end_data = PLAN_CACHE,
+		.start_brk = PLAN_BREAK, .brk = PLAN_BREAK, .start_stack = sp, .arg_start = (uint64_t)arguments,
+		.arg_end = (uint64_t)environment, .env_start = (uint64_t)environment, .env_end = (uint64_t)end,
+		.auxv = (void *)auxv, .auxv_size = (uint32_t)(entries * sizeof *auxv), .exe_fd = (uint32_t)-1,
+	};
+
+	system_call(__NR_prctl, PR_SET_MM, PR_SET_MM_MAP, (long)&map, sizeof map, 0, 0);
+}
+
 uint64_t startstack_make(const uint64_t *own, const struct image *image, const struct image *interpreter, char **argv)
 {
 	uint64_t bytes = stack_bytes(), end = runtime.space.window - SLOPE_PAGE_BYTES;
@@ -138,13 +156,14 @@ uint64_t startstack_make(const uint64_t *own, const struct image *image, const s
 	runtime.program_on_stack = push_text(&s, runtime.program);
 	if (texts >= (size_t)(s.text - s.bottom))
 		system_stop("the program's arguments and environment are too long for its stack", NULL);
-	char *at = s.text -= texts;
+	char *at = s.text -= texts, *arguments = at, *texts_end = at + texts;
 	size_t entries = make_auxv(&s, auxv, own_auxv(own), image, interpreter);
 	uint64_t sp = ((uint64_t)s.text - entries * sizeof *auxv - words * 8) & ~15ul;
 	uint64_t *to = (uint64_t *)sp;
 
 	*to++ = argc;
 	to = copy_texts(&at, to, argv);
+	show_texts(sp, arguments, at, texts_end, auxv, entries);
 	to = copy_texts(&at, to, runtime.environment);
 	slope_copy(to, auxv, entries * sizeof *auxv);
 	return sp;

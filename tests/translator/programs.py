@@ -15,7 +15,9 @@ class Program:
 
 
 # What is known not to work, each with the reason.
-OPEN = {}
+OPEN = {
+    "node": "it makes code beyond the first 2 GB, whose rip-relative operands the translator cannot reach yet",
+}
 
 PYTHON = r"""
 import collections, hashlib, itertools, json, re, sys
@@ -298,7 +300,7 @@ PROGRAMS = [
             "run as -o empty.o /dev/null; run size program.o; run ar rcD lib.a program.o empty.o; run ld -r -o all.o program.o empty.o", ["objdump"]),
     Program("diff", "sed s/ab/ba/ text > other; run diff text other | md5sum; run cmp text other; echo $?; run diff3 text other text | md5sum", ["diff"]),
     Program("file", "run file text main.c data.bin sound.wav; run file -b --mime-type data.xml"),
-    Program("loader", "run /lib64/ld-linux-x86-64.so.2 /bin/echo by hand; run /lib64/ld-linux-x86-64.so.2 --list /bin/true | wc -l; run ldd /bin/true | wc -l", []),
+    Program("loader", "run /lib64/ld-linux-x86-64.so.2 /bin/echo by hand; run /lib64/ld-linux-x86-64.so.2 --list /bin/true | grep -vc vdso; run ldd /bin/true | grep -vc vdso", []),
     Program("script", "printf '#!/usr/bin/env -S awk -f\\nBEGIN { print \"from awk\", ARGV[1] }\\n' > s; chmod +x s; run ./s one; printf '#!./s\\n' > t; chmod +x t; run ./t; echo $?; "
             "printf 'echo no header\\n' > u; chmod +x u; run bash -c ./u; run sh -c './u; exec ./u'", []),
 ]
