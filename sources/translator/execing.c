@@ -37,8 +37,9 @@ static void name_of_descriptor(int fd, char *path)
 	    !system_call(__NR_fstat, fd, (long)&opened, 0, 0, 0, 0) && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev)
 		return;
 	/* It has no name any more, or never had one: a copy of the descriptor stays open. */
-	kept = system_call(__NR_fcntl, fd, F_GETFD, 0, 0, 0, 0) & FD_CLOEXEC ? system_call(__NR_fcntl, fd, F_DUPFD, KEPT_DESCRIPTOR, 0, 0, 0)
-									      : fd;
+	kept = fd;
+	if (system_call(__NR_fcntl, fd, F_GETFD, 0, 0, 0, 0) & FD_CLOEXEC)
+		kept = system_call(__NR_fcntl, fd, F_DUPFD, KEPT_DESCRIPTOR, 0, 0, 0);
 	system_append(path, system_append(path, 0, RUNTIME_PATH_BYTES, "/proc/self/fd/"), RUNTIME_PATH_BYTES,
 		      system_number(&digits, (uint64_t)(kept < 0 ? fd : kept), 10));
 }

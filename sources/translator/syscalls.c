@@ -11,7 +11,9 @@
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
+#include <linux/prctl.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 
 #define SYSCALL_BYTES 2
 #define VFORK_DESCRIPTOR 1000            /* or above: out of the way */
@@ -261,6 +263,37 @@ static long do_arch_prctl(const uint64_t *args)
 	return system_call(__NR_arch_prctl, (long)args[0], (long)args[1], 0, 0, 0, 0);
 }
 
+/* The program's filter would forbid us what we need to write the profile: it is left out. */
+static long without_filter(void)
+{
+	static bool said;
+
+	if (!said)
+		system_say("the program forbids itself system calls (seccomp); under the translator nothing is forbidden", NULL);
+	said = true;
+	return 0;
+}
+
+static long do_seccomp(struct context *ctx, uint64_t *args)
+{
+	if (args[0] == SECCOMP_SET_MODE_FILTER && args[1] & SECCOMP_FILTER_FLAG_NEW_LISTENER)
+		return -EINVAL;
+	return args[0] == SECCOMP_SET_MODE_STRICT || args[0] == SECCOMP_SET_MODE_FILTER ? without_filter() : pass_on(ctx, args);
+}
+
+static long do_prctl(struct context *ctx, uint64_t *args)
+{
+	switch (args[0]) {
+	case PR_SET_SECCOMP:
+		return without_filter();
+	case PR_SET_SYSCALL_USER_DISPATCH:
+	case PR_SET_MM:
+		return -EINVAL;
+	default:
+		return pass_on(ctx, args);
+	}
+}
+
 static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 {
 	long number = (long)ctx->reg[REG_RAX];
@@ -274,6 +307,12 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 		return memory_call(number, args);
 	case __NR_arch_prctl:
 		return do_arch_prctl(args);
+	case __NR_prctl:
+		return do_prctl(ctx, args);
+	case __NR_seccomp:
+		return do_seccomp(ctx, args);
+	case __NR_pkey_mprotect:
+		return (int)args[3] == -1 ? memory_call(__NR_mprotect, args) : -EINVAL;
 	case __NR_rt_sigaction:
 		return signals_action((int)args[0], (const void *)args[1], (void *)args[2], args[3]);
 	case __NR_sigaltstack:
@@ -309,6 +348,8 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 	case __NR_io_uring_setup:
 	case __NR_remap_file_pages:
 	case __NR_modify_ldt:
+	case __NR_pkey_alloc:
+	case __NR_userfaultfd:
 	case MAP_SHADOW_STACK_CALL:
 		return -ENOSYS;
 	default:
