@@ -377,6 +377,8 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 
 		if (pc == SKIPPED)
 			return;
+		if (number == SIGILL || number == SIGFPE)
+			info->si_addr = (void *)pc;      /* the instruction's own address */
 		if (pc == NOWHERE)
 			die_by(number);
 		else if (!action_of(number).handler)

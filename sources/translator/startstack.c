@@ -12,6 +12,7 @@
 
 #include <elf.h>
 #include <linux/mman.h>
+#include <linux/prctl.h>
 #include <linux/resource.h>
 
 #define TEXTS_MAX_BYTES (6ul << 20)
@@ -126,6 +127,23 @@ static uint64_t *copy_texts(char **at, uint64_t *to, char **texts)
 	return to;
 }
 
+/*
+ * /proc/PID/cmdline, environ and auxv show the program's, to itself and to
+ * others. Where the kernel does not allow it they show ours.
+ */
+static void show_texts(uint64_t sp, const char *arguments, const char *environment, const char *end, Elf64_auxv_t *auxv,
+		       size_t entries)
+{
+	struct prctl_mm_map map = {
+		.start_code = PLAN_NEAR, .end_code = PLAN_CACHE, .start_data = PLAN_NEAR, .end_data = PLAN_CACHE,
+		.start_brk = PLAN_BREAK, .brk = PLAN_BREAK, .start_stack = sp, .arg_start = (uint64_t)arguments,
+		.arg_end = (uint64_t)environment, .env_start = (uint64_t)environment, .env_end = (uint64_t)end,
+		.auxv = (void *)auxv, .auxv_size = (uint32_t)(entries * sizeof *auxv), .exe_fd = (uint32_t)-1,
+	};
+
+	system_call(__NR_prctl, PR_SET_MM, PR_SET_MM_MAP, (long)&map, sizeof map, 0, 0);
+}
+
 uint64_t startstack_make(const uint64_t *own, const struct image *image, const struct image *interpreter, char **argv)
 {
 	uint64_t bytes = stack_bytes(), end = runtime.space.window - SLOPE_PAGE_BYTES;
@@ -143,10 +161,15 @@ uint64_t startstack_make(const uint64_t *own, const struct image *image, const s
 	char *at = (char *)end - 1 - ((texts + 3) & ~3ul);
 	uint64_t sp = (end - 1 - ((texts + 7) & ~7ul) - (words + 2 * entries) * 8) & ~15ul;
 	uint64_t *to = (uint64_t *)sp;
+	const char *arguments = at, *environment;
 
 	*to++ = argc;
 	to = copy_texts(&at, to, argv);
+	environment = at;
 	to = copy_texts(&at, to, runtime.environment);
+	const char *texts_end = at;
+
 	copy_auxv(&at, (Elf64_auxv_t *)to, auxv, image, interpreter);
+	show_texts(sp, arguments, environment, texts_end, (Elf64_auxv_t *)to, entries);
 	return sp;
 }
