@@ -27,7 +27,7 @@
 #define TRAP_FLAG 0x100u
 #define SET_BYTES 8
 #define RED_ZONE 128
-#define OWN_STACK_BYTES (256u << 10)
+#define OWN_STACK_BYTES (1u << 20)
 #define FPSTATE_BYTES 512u
 #define DEFAULT ((uint64_t)0)
 #define IGNORED ((uint64_t)1)
@@ -69,6 +69,9 @@ static struct action action_of(int number)
 	lock_give(&runtime.lock);
 	return a;
 }
+
+/* What the processor says of an instruction. */
+#define FAULTS (bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL))
 
 /* Writes to code must reach us, and steps. */
 uint64_t signals_allowed(uint64_t mask)
@@ -328,6 +331,16 @@ static bool code_written(int number, const siginfo_t *info, struct ucontext *uc)
 	return true;
 }
 
+/* A fault of our own. */
+static void fail(int number, uint64_t rip, uint64_t address)
+{
+	struct system_digits at, to;
+
+	system_say("the translator has failed (at 0x", system_number(&at, rip, 16), ", address 0x", system_number(&to, address, 16),
+		   "); record this program with --source=valgrind", NULL);
+	die_by(number);
+}
+
 static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 {
 	uint64_t mask = (uint64_t)uc->uc_sigmask;
@@ -342,7 +355,7 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 		uint64_t pc = fault_pc(uc);
 
 		if (pc == NOWHERE)
-			die_by(number);
+			fail(number, uc->uc_mcontext.rip, (uint64_t)info->si_addr);
 		else if (!action_of(number).handler)
 			end_by(number);
 		else
@@ -354,7 +367,7 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 	ctx->waiting = (uint32_t)number;
 	ctx->signal_mask = mask;
 	slope_copy(ctx->signal_info, info, sizeof ctx->signal_info);
-	uc->uc_sigmask = ~(sigset_t)(bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP));
+	uc->uc_sigmask = ~(sigset_t)(FAULTS | bit(SIGTRAP));
 	step_on(uc);
 }
 
@@ -380,7 +393,7 @@ void signals_use_stack(void *stack, size_t bytes)
 static struct action ours(uint64_t flags)
 {
 	return (struct action){
-		.handler = (uint64_t)on_signal, .restorer = (uint64_t)slope_gate_sigreturn, .mask = ~UINT64_C(0),
+		.handler = (uint64_t)on_signal, .restorer = (uint64_t)slope_gate_sigreturn, .mask = ~FAULTS,
 		.flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER | (flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT)),
 	};
 }

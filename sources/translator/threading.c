@@ -261,11 +261,11 @@ void slope_thread_begins(struct context *ctx)
 
 	ctx->tid = (uint64_t)system_call(__NR_gettid, 0, 0, 0, 0, 0, 0);
 	signals_use_stack(ctx->room->stack, ROOMS_SIGNAL_BYTES);
+	threading_wake(ctx);             /* before it touches anything: all may be standing still for good */
 	if (observer.on) {
 		ctx->fiber->core->os_id = ctx->tid;
 		fibers_show_top();
 	}
-	threading_wake(ctx);
 	set_mask(mask);
 	const struct block *block = dispatch_block(ctx->begins_at);
 
