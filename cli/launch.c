@@ -19,6 +19,7 @@
 
 #define TOOL_NAME "slope-amd64-linux"
 #define TRANSLATOR_NAME "slope-translator"
+#define PRELOAD_NAME "vgpreload_core-amd64-linux.so"     /* Valgrind puts it into every program */
 
 static char *find_valgrind(void)
 {
@@ -98,7 +99,9 @@ void slope_launcher_find(struct slope_launcher *launcher)
 	launcher->folder = find_folder();
 	launcher->tool = launcher->folder ? slope_text("%s/%s", launcher->folder, TOOL_NAME) : NULL;
 	launcher->translator = find_translator();
-	launcher->translated = false;
+	launcher->translated = launcher->alike = false;
+	for (int fd = 0; fd < 3; fd++)
+		launcher->stdio[fd] = -1;
 }
 
 void slope_launcher_fini(struct slope_launcher *launcher)
@@ -111,13 +114,8 @@ void slope_launcher_fini(struct slope_launcher *launcher)
 
 bool slope_launcher_check(const struct slope_launcher *launcher)
 {
-	if (launcher->translated) {
-		if (!launcher->translator)
-			slope_say("--source=translator: %s is missing%s; build it with 'make' where libzydis-dev is installed, "
-				  "or leave the option out", TRANSLATOR_NAME,
-				  getenv("SLOPE_LIBEXEC") ? " in SLOPE_LIBEXEC" : " beside the slope command");
-		return launcher->translator != NULL;
-	}
+	if (launcher->translated && launcher->translator)
+		return true;
 	if (!launcher->valgrind)
 		slope_say("valgrind is not on PATH; install it (on Debian: apt install valgrind)");
 	else if (!launcher->tool)
@@ -126,28 +124,62 @@ bool slope_launcher_check(const struct slope_launcher *launcher)
 	return launcher->valgrind && launcher->tool;
 }
 
-/*
- * Above some size the C library copies and fills memory with one repeated
- * instruction, which counts once for every byte: ten times as many as the loop
- * below that size, at the same speed. A curve would have a step there that the
- * program does not have. What the user has set stays.
- */
-static void keep_copies_steady(void)
+/* Adds NAME=VALUE settings to GLIBC_TUNABLES; what the user has set stays. */
+static void tune_libc(const char *const (*tunable)[2], size_t count)
 {
-	static const char *const names[] = { "glibc.cpu.x86_rep_movsb_threshold", "glibc.cpu.x86_rep_stosb_threshold" };
 	const char *given = getenv("GLIBC_TUNABLES");
 	char *all = slope_text("%s", given ? given : "");
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (strstr(all, names[i]))
+	for (size_t i = 0; i < count; i++) {
+		if (strstr(all, tunable[i][0]))
 			continue;
-		char *more = slope_text("%s%s%s=0x7fffffffffff", all, *all ? ":" : "", names[i]);
+		char *more = slope_text("%s%s%s=%s", all, *all ? ":" : "", tunable[i][0], tunable[i][1]);
 
 		free(all);
 		all = more;
 	}
 	setenv("GLIBC_TUNABLES", all, 1);
 	free(all);
+}
+
+/*
+ * Above some size the C library copies and fills memory with one repeated
+ * instruction, which counts once for every byte: ten times as many as the loop
+ * below that size, at the same speed. A curve would have a step there that the
+ * program does not have.
+ */
+static void keep_copies_steady(void)
+{
+	static const char *const thresholds[][2] = {
+		{ "glibc.cpu.x86_rep_movsb_threshold", "0x7fffffffffff" },
+		{ "glibc.cpu.x86_rep_stosb_threshold", "0x7fffffffffff" },
+	};
+
+	tune_libc(thresholds, sizeof thresholds / sizeof *thresholds);
+}
+
+/*
+ * Valgrind shows programs a processor of its own making, and puts a library of
+ * its own before theirs. Under both sources the C library is to choose the
+ * same functions and the same sizes from which it copies otherwise, and the
+ * dynamic linker to have the same to do.
+ */
+static void make_alike(const struct slope_launcher *launcher)
+{
+	static const char *const processor[][2] = {
+		{ "glibc.cpu.hwcaps", "-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD,-ERMS,-FSRM,-XSAVEC,-FMA,-FMA4,-BMI1,-BMI2,-LZCNT,"
+				      "-MOVBE,-POPCNT,-RTM" },
+		{ "glibc.cpu.x86_data_cache_size", "0x8000" },
+		{ "glibc.cpu.x86_shared_cache_size", "0x100000" },
+		{ "glibc.cpu.x86_non_temporal_threshold", "0xc0000" },
+	};
+	const char *before = getenv("LD_PRELOAD");
+	char *preload = slope_text("%s/%s%s%s", launcher->folder, PRELOAD_NAME, before ? ":" : "", before ? before : "");
+
+	tune_libc(processor, sizeof processor / sizeof *processor);
+	if (launcher->translated)
+		setenv("LD_PRELOAD", preload, 1);
+	free(preload);
 }
 
 /* What the source is started with: its options, and the program behind them. */
@@ -179,10 +211,15 @@ static void become_source(const struct slope_launcher *launcher, const struct sl
 	int error;
 
 	source_arguments(launcher, options, program, &argv);
-	if (!launcher->translated)
+	if (!launcher->translated || launcher->alike)
 		setenv("VALGRIND_LIB", launcher->folder, 1);
 	setenv("LD_BIND_NOW", "1", 1);
 	keep_copies_steady();
+	if (launcher->alike)
+		make_alike(launcher);
+	for (int fd = 0; fd < 3; fd++)
+		if (launcher->stdio[fd] >= 0)
+			dup2(launcher->stdio[fd], fd);
 	execv(launcher->translated ? launcher->translator : launcher->valgrind, argv.text);
 	error = errno;
 	if (write(pipe, &error, sizeof error) < 0)

@@ -18,6 +18,8 @@ struct slope_launcher {
 	char *tool;                  /* folder/slope-amd64-linux */
 	char *translator;            /* slope's own */
 	bool translated;             /* the translator is to be used */
+	int stdio[3];                /* what the program gets for 0, 1 and 2; -1: ours */
+	bool alike;                  /* for a comparison: the program sees the same environment and processor under both sources */
 };
 
 /*

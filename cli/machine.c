@@ -45,36 +45,6 @@ static void conclude(struct slope_checkup *c, enum slope_health health, char *fo
 	c->advice = advice ? slope_text("%s", advice) : NULL;
 }
 
-/* Runs a command; its first line of output, of both kinds, goes to `line`. The wait status, or -1. */
-static int first_line(char *const *argv, char *line, size_t line_bytes)
-{
-	int ends[2], status = -1;
-	pid_t pid;
-
-	line[0] = '\0';
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		return -1;
-	pid = fork();
-	if (pid == 0) {
-		dup2(ends[1], STDOUT_FILENO);
-		dup2(ends[1], STDERR_FILENO);
-		execv(argv[0], argv);
-		_exit(SLOPE_EXIT_NOT_FOUND);
-	}
-	close(ends[1]);
-	FILE *in = fdopen(ends[0], "r");
-
-	if (in && fgets(line, (int)line_bytes, in))
-		line[strcspn(line, "\n")] = '\0';
-	while (in && fgetc(in) != EOF)
-		;
-	if (in)
-		fclose(in);
-	if (pid > 0)
-		waitpid(pid, &status, 0);
-	return status;
-}
-
 static void check_system(struct slope_checkup *c)
 {
 	struct utsname u;
@@ -96,7 +66,7 @@ static void check_valgrind(struct slope_checkup *c, const struct slope_launcher 
 		conclude(c, SLOPE_HEALTH_BAD, slope_text("not on PATH"), "install it; on Debian: apt install valgrind");
 		return;
 	}
-	if (first_line(argv, line, sizeof line) != 0)
+	if (slope_program_ask(argv, line, sizeof line) != 0)
 		conclude(c, SLOPE_HEALTH_BAD, slope_text("%s does not run: %s", launcher->valgrind, line),
 			 "install it again; on Debian: apt install --reinstall valgrind");
 	else
@@ -182,7 +152,7 @@ static void check_gnuplot(struct slope_checkup *c)
 	if (!path)
 		conclude(c, SLOPE_HEALTH_LESS, slope_text("not on PATH; 'slope show -o FILE.png' and FILE.svg need it"),
 			 "install it; on Debian: apt install gnuplot-nox");
-	else if (first_line(argv, line, sizeof line) != 0)
+	else if (slope_program_ask(argv, line, sizeof line) != 0)
 		conclude(c, SLOPE_HEALTH_LESS, slope_text("%s does not run: %s", path, line),
 			 "install it again; on Debian: apt install --reinstall gnuplot-nox");
 	else
@@ -230,7 +200,7 @@ static void check_run(struct slope_checkup *c)
 		return;
 	}
 	char *argv[] = { self, "record", "--quiet", "-o", file, "/bin/true", NULL };
-	int status = first_line(argv, line, sizeof line);
+	int status = slope_program_ask(argv, line, sizeof line);
 
 	judge_run(c, status, line, file);
 	unlink(file);

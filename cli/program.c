@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
 #include "cli/program.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/messages.h"
 
 #define HEAD_BYTES 256
+#define SCRIPTS_MAX 4u           /* as the kernel follows */
 
 static bool runnable(const char *path)
 {
@@ -80,7 +84,16 @@ static int check_elf(const char *path, const unsigned char *head, size_t bytes, 
 	return 0;
 }
 
-static int check_script(const char *path, const unsigned char *head, size_t bytes)
+static int check_contents(const char *path, uint64_t file_bytes, unsigned scripts);
+
+static int check_interpreter(const char *path, unsigned scripts)
+{
+	struct stat st;
+
+	return scripts && stat(path, &st) == 0 ? check_contents(path, (uint64_t)st.st_size, scripts - 1) : 0;
+}
+
+static int check_script(const char *path, const unsigned char *head, size_t bytes, unsigned scripts)
 {
 	char line[HEAD_BYTES] = "";
 
@@ -89,13 +102,14 @@ static int check_script(const char *path, const unsigned char *head, size_t byte
 
 	interpreter[strcspn(interpreter, " \t\r\n")] = '\0';
 	if (runnable(interpreter))
-		return 0;
+		return check_interpreter(interpreter, scripts);
 	slope_say("cannot run %s: its first line asks for '%s', which is %s; correct that line or install it", path,
 		  interpreter, access(interpreter, F_OK) ? "not there" : "not executable");
 	return SLOPE_EXIT_NOT_EXECUTABLE;
 }
 
-static int check_contents(const char *path, uint64_t file_bytes)
+/* Scripts may run scripts, `scripts` of them. */
+static int check_contents(const char *path, uint64_t file_bytes, unsigned scripts)
 {
 	unsigned char head[HEAD_BYTES];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -110,7 +124,7 @@ static int check_contents(const char *path, uint64_t file_bytes)
 	if (bytes >= SELFMAG && !memcmp(head, ELFMAG, SELFMAG))
 		return check_elf(path, head, (size_t)bytes, file_bytes);
 	if (bytes >= 2 && head[0] == '#' && head[1] == '!')
-		return check_script(path, head, (size_t)bytes);
+		return check_script(path, head, (size_t)bytes, scripts);
 	/* Without a first line of its own a text is a shell script. */
 	return memchr(head, '\0', (size_t)bytes) ? refuse(path, "it is neither a program nor a script") : 0;
 }
@@ -132,7 +146,7 @@ static int check_file(const char *name, const char *path)
 		return refuse(path, "it is not executable (chmod +x)");
 	if (st.st_mode & (S_ISUID | S_ISGID))
 		return refuse(path, "it is setuid or setgid; profile a copy of it without that bit");
-	return check_contents(path, (uint64_t)st.st_size);
+	return check_contents(path, (uint64_t)st.st_size, SCRIPTS_MAX);
 }
 
 int slope_program_check(const char *name, char **path)
@@ -145,5 +159,34 @@ int slope_program_check(const char *name, char **path)
 		file = NULL;
 	}
 	*path = file;
+	return status;
+}
+
+int slope_program_ask(char *const *argv, char *line, size_t line_bytes)
+{
+	int ends[2], status = -1;
+	pid_t pid;
+
+	line[0] = '\0';
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		dup2(ends[1], STDERR_FILENO);
+		execv(argv[0], argv);
+		_exit(SLOPE_EXIT_NOT_FOUND);
+	}
+	close(ends[1]);
+	FILE *in = fdopen(ends[0], "r");
+
+	if (in && fgets(line, (int)line_bytes, in))
+		line[strcspn(line, "\n")] = '\0';
+	while (in && fgetc(in) != EOF)
+		;
+	if (in)
+		fclose(in);
+	if (pid > 0)
+		waitpid(pid, &status, 0);
 	return status;
 }

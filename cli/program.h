@@ -6,6 +6,8 @@
 #ifndef SLOPE_CLI_PROGRAM_H
 #define SLOPE_CLI_PROGRAM_H
 
+#include <stddef.h>
+
 /*
  * The file that `name` stands for: itself when it has a slash, else the first
  * executable one on PATH. NULL: none. The caller frees it.
@@ -18,5 +20,8 @@ char *slope_program_find(const char *name);
  * NULL, otherwise the file, which the caller frees.
  */
 int slope_program_check(const char *name, char **path);
+
+/* Runs a command; the first line of its output, of both kinds, goes to `line`. The wait status, or -1. */
+int slope_program_ask(char *const *argv, char *line, size_t line_bytes);
 
 #endif

@@ -7,50 +7,33 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/datafile.h"
-#include "cli/launch.h"
-#include "cli/list.h"
 #include "cli/messages.h"
+#include "cli/observer.h"
 #include "cli/options.h"
 #include "cli/program.h"
-#include "cli/runfiles.h"
-#include "cli/toollog.h"
+#include "cli/recording.h"
 #include "cli/verbs.h"
+#include "cli/verify.h"
 
-#define STACK_DEFAULT_BYTES (8u << 20)
-#define STACK_MAX_BYTES (UINT64_C(4) << 30)
 #define MAX_THREADS_DEFAULT 1000
-#define SOURCE_TRANSLATOR 1u
-#define SOURCE_SAMPLER 2u
 
-static const char *const source_name[] = { "valgrind", "translator", "sampler" };
-static const char *const input_name[] = { "trms", "rms", "both" };
-static const char *const access_name[] = { "inline", "call" };
-
-struct settings {
-	const char *output, *cost;
-	unsigned source, input, fair_sched, access;
-	uint64_t cell, max_points, max_threads, stamp_limit;
-	struct slope_list toggle, only, skip;
-	bool no_symbols, quiet;
-};
-
-static const struct settings defaults = {
+static const struct slope_settings defaults = {
 	.output = SLOPE_DEFAULT_FILE, .cost = "ir", .cell = 4, .max_points = SLOPE_POINTS_MAX_DEFAULT,
-	.max_threads = MAX_THREADS_DEFAULT,
+	.max_threads = MAX_THREADS_DEFAULT, .source = SLOPE_SOURCE_ANY,
 };
 
-static enum slope_parsed parse(struct settings *s, const char *command, int *argc, char **argv)
+static enum slope_parsed parse(struct slope_settings *s, const char *command, int *argc, char **argv)
 {
 	const struct slope_option option[] = {
 		{ "output", 'o', SLOPE_OPTION_TEXT, &s->output, "FILE",
 		  "the profile to write (slope.data); %p in it is the process id", 0, 0 },
-		{ "source", 0, SLOPE_OPTION_CHOICE, &s->source, "valgrind|translator|sampler",
-		  "what observes the program", 0, 0 },
+		{ "source", 0, SLOPE_OPTION_CHOICE, &s->source, SLOPE_SOURCE_CHOICES,
+		  SLOPE_SOURCE_PREFERRED == SLOPE_SOURCE_VALGRIND ? "what observes the program (valgrind)"
+			: "what observes the program (translator; valgrind where that cannot)", 0, 0 },
 		{ "cost", 0, SLOPE_OPTION_TEXT, &s->cost, "UNITS",
 		  "cost units with commas between: ir instructions, bb basic blocks (ir)", 0, 0 },
 		{ "input", 0, SLOPE_OPTION_CHOICE, &s->input, "trms|rms|both",
@@ -71,6 +54,9 @@ static enum slope_parsed parse(struct settings *s, const char *command, int *arg
 		  "threads that may exist at one time; each takes some memory in advance (1000)", 2, 1000000 },
 		{ "no-symbols", 0, SLOPE_OPTION_FLAG, &s->no_symbols, NULL,
 		  "leave names, files and lines for the report to find", 0, 0 },
+		{ "verify", 0, SLOPE_OPTION_FLAG, &s->verify, NULL,
+		  "run it under both exact sources instead, and say where they disagree", 0, 0 },
+		{ "json", 'j', SLOPE_OPTION_FLAG, &s->json, NULL, "with --verify: print JSON (schema slope-verify/1)", 0, 0 },
 		{ "quiet", 'q', SLOPE_OPTION_FLAG, &s->quiet, NULL, "no closing line", 0, 0 },
 		{ "stamp-limit", 0, SLOPE_OPTION_NUMBER, &s->stamp_limit, "N", NULL, 16, UINT32_MAX },
 		{ "access", 0, SLOPE_OPTION_CHOICE, &s->access, "inline|call", NULL, 0, 0 },
@@ -108,11 +94,18 @@ static bool known_units(const char *cost)
 	}
 }
 
-static bool sensible(const struct settings *s)
+static bool sensible(const struct slope_settings *s)
 {
-	if (s->source == SOURCE_SAMPLER) {
-		slope_say("--source=%s: this build has no %s; leave the option out", source_name[s->source],
-			  source_name[s->source]);
+	if (s->source == SLOPE_SOURCE_SAMPLER) {
+		slope_say("--source=sampler: this build has no sampler; leave the option out");
+		return false;
+	}
+	if (s->verify && s->source != SLOPE_SOURCE_ANY) {
+		slope_say("--verify runs the program under both exact sources; leave --source out");
+		return false;
+	}
+	if (s->json && !s->verify) {
+		slope_say("--json goes with --verify; of a profile, 'slope report --json' has it");
 		return false;
 	}
 	if (s->cell & (s->cell - 1)) {
@@ -124,54 +117,6 @@ static bool sensible(const struct settings *s)
 		return false;
 	}
 	return known_units(s->cost);
-}
-
-/* A main stack larger than Valgrind's own idea of it, where the user allows one. */
-static void add_stack_size(struct slope_list *options)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur <= STACK_DEFAULT_BYTES)
-		return;
-	uint64_t bytes = limit.rlim_cur < STACK_MAX_BYTES ? limit.rlim_cur : STACK_MAX_BYTES;
-
-	slope_list_add(options, "--main-stacksize=%llu", (unsigned long long)bytes);
-}
-
-static void add_globs(struct slope_list *options, const char *name, const struct slope_list *globs)
-{
-	for (size_t i = 0; i < globs->count; i++)
-		slope_list_add(options, "--%s=%s", name, globs->text[i]);
-}
-
-/* Valgrind's own. */
-static void valgrind_options(struct slope_list *options, const struct settings *s)
-{
-	slope_list_add(options, "-q");
-	slope_list_add(options, "--tool=slope");
-	slope_list_add(options, "--fair-sched=%s", s->fair_sched ? "no" : "yes");
-	slope_list_add(options, "--trace-children=yes");
-	slope_list_add(options, "--vgdb=no");
-	slope_list_add(options, "--max-threads=%llu", (unsigned long long)s->max_threads);
-	add_stack_size(options);
-}
-
-static void tool_options(struct slope_list *options, const struct settings *s, const char *path)
-{
-	if (s->source != SOURCE_TRANSLATOR)
-		valgrind_options(options, s);
-	slope_list_add(options, "--slope-out=%s", path);
-	slope_list_add(options, "--cell=%llu", (unsigned long long)s->cell);
-	slope_list_add(options, "--input=%s", input_name[s->input]);
-	slope_list_add(options, "--cost=%s", s->cost);
-	slope_list_add(options, "--max-points=%llu", (unsigned long long)s->max_points);
-	add_globs(options, "toggle", &s->toggle);
-	add_globs(options, "only", &s->only);
-	add_globs(options, "skip", &s->skip);
-	if (s->stamp_limit)
-		slope_list_add(options, "--stamp-limit=%llu", (unsigned long long)s->stamp_limit);
-	if (s->access)
-		slope_list_add(options, "--access=%s", access_name[s->access]);
 }
 
 static int exit_status(int status)
@@ -205,7 +150,7 @@ static void note_end(struct slope_profile *profile, int status)
 }
 
 /* `status` is the main process's; NULL for other processes. */
-static bool finish_profile(const struct settings *s, const char *path, bool partial, const int *status, struct totals *totals)
+static bool finish_profile(const struct slope_settings *s, const char *path, bool partial, const int *status, struct totals *totals)
 {
 	char error[512];
 	struct slope_profile *profile = slope_profile_load(path, error, sizeof error);
@@ -240,7 +185,7 @@ static const char *shown(const char *path)
 }
 
 /* An empty profile has a reason, and now is the time to say it. */
-static const char *why_empty(const struct settings *s)
+static const char *why_empty(const struct slope_settings *s)
 {
 	if (s->toggle.count)
 		return "no function that fits --toggle was called (one that was inlined has no name of its own)";
@@ -281,14 +226,15 @@ static int say_nothing_left(const struct slope_runfiles *files, const char *prog
 }
 
 /* Names for all profiles, the closing line, and the exit status. `*profile` becomes the main process's file. */
-static int finish(const struct settings *s, struct slope_runfiles *files, const char *program, pid_t pid, int status,
-		  const struct slope_toollog *log, char **profile)
+static int finish(const struct slope_settings *s, struct slope_recording *r, const char *program, char **profile)
 {
-	bool have_main = slope_runfiles_collect(files, pid);
+	struct slope_runfiles *files = &r->files;
+	bool have_main = slope_runfiles_collect(files, r->pid);
+	int status = r->status;
 	struct totals totals = { 0 };
 	bool good = true;
 
-	slope_toollog_repeat(log, have_main || WIFSIGNALED(status) ? 0 : pid);
+	slope_toollog_repeat(&r->log, have_main || WIFSIGNALED(status) ? 0 : r->pid);
 	for (size_t i = 0; i < files->found.count; i++)
 		good &= finish_profile(s, files->found.text[i], files->partial && i == 0,
 				       have_main && i == 0 ? &status : NULL, &totals);
@@ -308,34 +254,21 @@ static int finish(const struct settings *s, struct slope_runfiles *files, const 
 	return exit_status(status);
 }
 
-static int record(const struct settings *s, char **program, char **profile)
+static int record(const struct slope_settings *s, char **program, char **profile)
 {
 	struct slope_launcher launcher;
-	struct slope_runfiles files = { 0 };
-	struct slope_list options = { 0 };
-	struct slope_toollog log = { 0 };
+	struct slope_recording r = { 0 };
 	char *file = NULL;
-	int result = slope_program_check(program[0], &file), status;
-	pid_t pid;
+	int result = slope_program_check(program[0], &file);
 
 	slope_launcher_find(&launcher);
-	launcher.translated = s->source == SOURCE_TRANSLATOR;
-	if (result)
-		goto free_all;
-	result = SLOPE_EXIT_FAILED;
-	if (!slope_launcher_check(&launcher) || !slope_runfiles_prepare(&files, s->output))
-		goto free_all;
-	tool_options(&options, s, files.path);
-	if (program[0][0] == '-')
-		program[0] = file;   /* or Valgrind would take it for an option */
-	if (slope_toollog_open(&log, &options) && slope_launcher_run(&launcher, &options, program, &pid, &status))
-		result = finish(s, &files, program[0], pid, status, &log, profile);
-	else
-		slope_runfiles_cancel(&files);
-	slope_toollog_close(&log);
-free_all:
-	slope_list_fini(&options);
-	slope_runfiles_fini(&files);
+	if (result == 0) {
+		result = SLOPE_EXIT_FAILED;
+		if (slope_observer_choose(&launcher, s->source, file, s->cell) && slope_launcher_check(&launcher) &&
+		    slope_recording_run(&r, s, &launcher, s->output, program, file))
+			result = finish(s, &r, program[0], profile);
+	}
+	slope_recording_fini(&r);
 	slope_launcher_fini(&launcher);
 	free(file);
 	return result;
@@ -343,7 +276,7 @@ free_all:
 
 static int run(const char *command, int argc, char **argv, char **profile)
 {
-	struct settings s = defaults;
+	struct slope_settings s = defaults;
 	enum slope_parsed parsed = parse(&s, command, &argc, argv);
 	int result = SLOPE_EXIT_FAILED;
 
@@ -352,7 +285,7 @@ static int run(const char *command, int argc, char **argv, char **profile)
 	else if (parsed == SLOPE_PARSED && argc < 2)
 		slope_say("which program? Type '%s [options] PROGRAM [ARGS]'", command);
 	else if (parsed == SLOPE_PARSED && sensible(&s))
-		result = record(&s, argv + 1, profile);
+		result = s.verify ? slope_verify(&s, argv + 1) : record(&s, argv + 1, profile);
 	slope_list_fini(&s.toggle);
 	slope_list_fini(&s.only);
 	slope_list_fini(&s.skip);

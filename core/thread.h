@@ -79,14 +79,24 @@ struct slope_frame {
 #define SLOPE_RECORD_PAGE_LOG2 9u
 
 struct slope_thread {
-	struct slope_session *session;
-	uint32_t metrics, stamp_limit, marks;   /* the session's, within reach */
+	/* First, since translated code may reach these: the topmost activation's stamp. */
+	uint32_t top_stamp;
+	uint32_t below_stamp;        /* its caller's; equal to top_stamp where there is none */
+	/*
+	 * The activation besides the caller that lost cells to the top last: words
+	 * with (word - hint_stamp) < hint_span are its own, as long as it lives.
+	 */
+	uint32_t hint_stamp, hint_span;
+	uint32_t from_caller, from_hint;   /* cells that have moved to the top, not yet in their frames */
 	/*
 	 * SLOPE_STAMP_OWN: a read of a stale cell keeps that bit. 0 where threads
 	 * run at once: another one may be taking it away at the same time. The
 	 * next write gets it back from the directory.
 	 */
 	uint32_t own_kept;
+
+	struct slope_session *session;
+	uint32_t metrics, stamp_limit, marks;   /* the session's, within reach */
 	uint32_t id;                 /* 1 is the first thread; never reused */
 	uint32_t parent;             /* id of the creator, 0 if none */
 	uint64_t os_id;              /* what the system calls it */
@@ -94,17 +104,8 @@ struct slope_thread {
 	bool ended, collecting;
 	uint32_t toggles;            /* activations of SLOPE_FN_TOGGLE functions on the stack */
 
-	/* The topmost activation's stamp; sources keep a copy in translated code. */
-	uint32_t top_stamp;
-	uint32_t below_stamp;        /* its caller's; equal to top_stamp where there is none */
 	uint32_t clock;
-	/*
-	 * The activation besides the caller that lost cells to the top last: words
-	 * with (word - hint_stamp) < hint_span are its own, as long as it lives.
-	 */
-	uint32_t hint_stamp, hint_span;
-	uint32_t from_caller, from_hint;   /* cells that have moved to the top, not yet in their frames */
-	size_t hint;
+	size_t hint;                 /* the activation of hint_stamp */
 	size_t depth, capacity;
 	struct slope_frame *frame, *top;   /* top: the topmost one, frame + depth - 1 */
 	uint32_t *stamp;             /* of each frame, apart: searched often */

@@ -5,9 +5,39 @@
  */
 #include "sources/translator/observing.h"
 
+#include "core/frames.h"
 #include "sources/translator/symbols.h"
 
 #define TAIL_RUN_MAX 256u
+
+_Static_assert(offsetof(struct slope_thread, top_stamp) == CORE_TOP_STAMP, "as gate.S has it");
+_Static_assert(offsetof(struct slope_thread, below_stamp) == CORE_BELOW_STAMP, "as gate.S has it");
+_Static_assert(offsetof(struct slope_thread, hint_stamp) == CORE_HINT_STAMP, "as gate.S has it");
+_Static_assert(offsetof(struct slope_thread, hint_span) == CORE_HINT_SPAN, "as gate.S has it");
+_Static_assert(offsetof(struct slope_thread, from_caller) == CORE_FROM_CALLER, "as gate.S has it");
+_Static_assert(offsetof(struct slope_thread, from_hint) == CORE_FROM_HINT, "as gate.S has it");
+_Static_assert(offsetof(struct slope_thread, own_kept) == CORE_OWN_KEPT, "as gate.S has it");
+
+/*
+ * The ways that are taken most often: everything in one function, with one
+ * cost unit a constant.
+ */
+SLOPE_INLINE const uint64_t *costs(struct context *ctx, struct fiber *f)
+{
+	if (SLOPE_UNLIKELY(observer.units != 1 || !slope_thread_collecting(ctx->core)))
+		return fibers_costs();
+	ctx->core->from_caller += ctx->from_caller;
+	ctx->from_caller = 0;
+	f->cost[0] = ctx->cost[0];
+	return ctx->cost;
+}
+
+/* The activation of a function begins; a call has nothing more to do, but for rare cases. */
+SLOPE_INLINE void push(struct context *ctx, uint32_t fn, uint64_t sp, const uint64_t *cost)
+{
+	slope_frames_push(ctx->core, fn, sp, 0, cost, 1);
+	fibers_show(ctx, ctx->core);
+}
 
 static void enter(struct fiber *f, uint64_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
 {
@@ -24,16 +54,27 @@ static void settled(struct fiber *f)
 	f->landing = 0;
 }
 
-void activations_call(uint64_t fn, uint64_t sp)
+SLOPE_INLINE void call(uint64_t fn, uint64_t sp)
 {
-	struct fiber *f = context_here()->fiber;
-	const uint64_t *cost = fibers_costs();
+	struct context *ctx = context_here();
+	struct slope_thread *core = ctx->core;
+	struct fiber *f = ctx->fiber;
+	const uint64_t *cost = costs(ctx, f);
 
 	settled(f);
 	/* Frames at or below sp were left without a return that we saw. */
-	if (f->core->top->sp <= sp)
-		slope_thread_unwind(f->core, sp, cost);
-	enter(f, fn, sp, 0, cost);
+	if (SLOPE_UNLIKELY(core->top->sp <= sp))
+		slope_thread_unwind(core, sp, cost);
+	if (SLOPE_UNLIKELY(fn >= CODEPLACES_STUB || observer.units != 1)) {
+		enter(f, fn, sp, 0, cost);
+		return;
+	}
+	push(ctx, (uint32_t)fn, sp, cost);
+}
+
+void activations_call(uint64_t fn, uint64_t sp)
+{
+	call(fn, sp);
 }
 
 void activations_call_address(uint64_t target, uint64_t sp)
@@ -41,7 +82,7 @@ void activations_call_address(uint64_t target, uint64_t sp)
 	uint32_t fn = codeplaces_function(target);
 
 	if (fn != CODEPLACES_STUB)
-		activations_call(fn, sp);
+		call(fn, sp);
 }
 
 /* How many frames on top have this stack pointer, TAIL_RUN_MAX at most. */
@@ -105,8 +146,15 @@ void activations_jump_address(uint64_t target, uint64_t sp, const struct symbols
 void activations_jump_from_stub(uint64_t target, uint64_t sp)
 {
 	uint32_t fn = codeplaces_function(target);
+	struct context *ctx = context_here();
+	struct fiber *f = ctx->fiber;
 
-	context_here()->fiber->jumping = false;
+	f->jumping = false;
+	/* As after a call: the usual way into a library. */
+	if (SLOPE_LIKELY(fn < CODEPLACES_STUB && !f->landing && ctx->core->top->sp > sp && observer.units == 1)) {
+		push(ctx, fn, sp, costs(ctx, f));
+		return;
+	}
 	/* Also when the function calls itself through the table: then it is on top already. */
 	if (fn != CODEPLACES_STUB)
 		jump_into(fn, sp);
@@ -114,13 +162,21 @@ void activations_jump_from_stub(uint64_t target, uint64_t sp)
 
 void activations_return(uint64_t sp)
 {
-	struct fiber *f = context_here()->fiber;
+	struct context *ctx = context_here();
+	struct slope_thread *core = ctx->core;
+	struct fiber *f = ctx->fiber;
 
 	f->jumping = false;
+	if (SLOPE_LIKELY(!f->landing && core->top->sp == sp && core->top[-1].sp > sp && observer.units == 1 &&
+			 !(core->top->flags & SLOPE_FRAME_BASE))) {
+		slope_frames_pop(core, costs(ctx, f), 1);
+		fibers_show(ctx, core);
+		return;
+	}
 	if (f->landing)
 		f->landing--;
-	if (f->core->top->sp <= sp)      /* otherwise it is a return used as a jump */
-		slope_thread_unwind(f->core, sp, fibers_costs());
+	if (core->top->sp <= sp)         /* otherwise it is a return used as a jump */
+		slope_thread_unwind(core, sp, fibers_costs());
 	fibers_show_top();
 }
 

@@ -1,21 +1,39 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The checks that spare most accesses the way into C. A read is done when the
- * shadow words of its cells are not older than the topmost activation
- * (core/stamp.h); a write stores the stamps itself as long as there is only
- * one stack, and nobody else can have seen the cells.
+ * The checks that spare most accesses the way into C. Words of shadow memory
+ * lie at %gs + address, and core/stamp.h has made it so that one comparison
+ * with the stamp in the borrowed register decides:
  *
- * The program's flags are alive anywhere, so nothing here touches them: rorx
- * divides the address by the size of a cell and puts the odd bits on top, shrx
- * takes the deciding bits of a difference, and jrcxz decides on their sum.
- * Only for cells of 4 bytes, and processors with BMI2.
+ *   a read passes when no word of it is less (signed) than the stamp;
+ *   a write passes when all words of it equal the stamp.
+ *
+ * Stamps are marked, so words at odd addresses never pass by accident. One or
+ * two bytes need the address of their cell, and so a second register: one
+ * whose value is dead, or one that is borrowed for the moment. A write
+ * that does not pass stores the stamps, as long as nobody else can have
+ * seen the cells; a read that does not goes to gate.S. Writes relative to the stack
+ * pointer are stored at once, once it is known to be a multiple of 4.
+ *
+ * A comparison changes flags. A check comes before its instruction, where its
+ * flags are dead, or further up, where they still are: not above a branch, not
+ * above an earlier check, and not where an address register is another. Where
+ * there is no such place, C is called.
+ *
+ * What one check of the trace has seen need not be checked again.
  */
+#include "sources/translator/making.h"
 #include "sources/translator/observing.h"
 
-#define WORDS_MAX 8u
-#define SAVES 5u
+#define SEEN_MAX 64u
+#define LONG_BYTES 12u
 
-static const unsigned saves[SAVES] = { REG_RAX, REG_RCX, REG_RDX, REG_RSI, REG_RDI };
+/* A place in memory that is known to be up to date, or written, by origins of its registers. */
+struct place {
+	uint16_t base, index;        /* origins; 0: none */
+	uint8_t scale_log2;
+	bool in_fs, written;
+	int64_t from, to;
+};
 
 bool checks_possible(void)
 {
@@ -25,135 +43,518 @@ bool checks_possible(void)
 	return b >> 8 & 1 && observer.cell_bytes == 4;
 }
 
-bool checks_size(uint64_t bytes)
+/* ---- where ---- */
+
+static struct place place_of(const struct maker *m, const struct access *a)
 {
-	return bytes <= 2 || (bytes % 4 == 0 && bytes <= 4 * WORDS_MAX);
+	const struct origin *origin = m->trace.step[a->step].origin;
+	struct place p = { .scale_log2 = (uint8_t)a->at.scale_log2, .in_fs = a->at.in_fs, .written = a->write, .from = a->at.displacement };
+
+	if (a->at.base != NO_REGISTER) {
+		p.base = origin[a->at.base].id;
+		p.from += origin[a->at.base].plus;
+	}
+	if (a->at.index != NO_REGISTER) {
+		p.index = origin[a->at.index].id;
+		p.from += (int64_t)origin[a->at.index].plus << a->at.scale_log2;
+	}
+	p.to = p.from + a->bytes;
+	return p;
 }
 
-/* The word at rax * 4 + offset is looked at: rdx becomes the sum of what decides. */
-static void emit_look(struct emit *e, uint32_t offset)
+static bool covers(const struct place *known, const struct place *p)
 {
-	emit_bytes(e, "\x65\x8b\x0c\x85", 4);             /* mov %gs:offset(,%rax,4), %ecx */
-	emit_32(e, offset);
-	emit_bytes(e, "\x8d\x0c\x39", 3);                 /* lea (%rcx,%rdi), %ecx */
-	emit_bytes(e, "\xc4\xe2\x4b\xf7\xc9", 5);         /* shrx %esi, %ecx, %ecx */
-	emit_bytes(e, "\x48\x8d\x14\x0a", 4);             /* lea (%rdx,%rcx), %rdx */
+	return known->base == p->base && known->index == p->index && known->scale_log2 == p->scale_log2 && known->in_fs == p->in_fs &&
+	       known->from <= p->from && known->to >= p->to && (known->written || !p->written);
 }
 
-/* The word there becomes edi. */
-static void emit_stamp(struct emit *e, uint32_t offset)
+/* Are the address's registers before step `at` those of the access, but for constants? */
+static bool reaches(const struct maker *m, const struct access *a, unsigned at)
 {
-	emit_bytes(e, "\x65\x89\x3c\x85", 4);             /* mov %edi, %gs:offset(,%rax,4) */
-	emit_32(e, offset);
+	const struct origin *then = m->trace.step[a->step].origin, *now = m->trace.step[at].origin;
+
+	if (a->at.base != NO_REGISTER && then[a->at.base].id != now[a->at.base].id)
+		return false;
+	return a->at.index == NO_REGISTER || then[a->at.index].id == now[a->at.index].id;
 }
 
-static void emit_rotated(struct emit *e)
+/* The last step, not before `first`, at which the check can be without anybody's flags; -1: there is none. */
+static int find_step(const struct maker *m, const struct access *a, unsigned first)
 {
-	emit_bytes(e, "\xc4\xe3\xfb\xf0\xc1\x02", 6);     /* rorx $2, %rcx, %rax */
-}
-
-void checks_begin(struct emit *e)
-{
-	for (unsigned i = 0; i < SAVES; i++)
-		emit_save(e, saves[i], CTX_REG(saves[i]));
-}
-
-/* All registers are the program's again. */
-static void restore_all(struct emit *e)
-{
-	for (unsigned i = 0; i < SAVES; i++)
-		emit_restore(e, saves[i], CTX_REG(saves[i]));
-}
-
-/* rdx becomes the odd bits of the address, which must be zero for accesses of whole words. */
-static void emit_odd_bits(struct emit *e)
-{
-	emit_constant(e, REG_RSI, 62);
-	emit_bytes(e, "\xc4\xe2\xcb\xf7\xd0", 5);          /* shrx %rsi, %rax, %rdx */
-}
-
-/* rcx holds the address. */
-static void emit_read(struct emit *e, uint64_t bytes)
-{
-	emit_restore(e, REG_RDI, CTX_MINUS_TOP);
-	if (bytes == 2)
-		emit_save(e, REG_RCX, CTX_SPARE + 16);
-	emit_rotated(e);
-	if (bytes > 2)
-		emit_odd_bits(e);
-	else
-		emit_constant(e, REG_RDX, 0);
-	emit_constant(e, REG_RSI, 30);
-	for (uint32_t k = 0; k < bytes; k += 4)
-		emit_look(e, k);
-	if (bytes == 2) {
-		/* The last byte may lie in the next cell. */
-		emit_restore(e, REG_RCX, CTX_SPARE + 16);
-		emit_bytes(e, "\x48\x8d\x49\x01", 4);         /* lea 1(%rcx), %rcx */
-		emit_rotated(e);
-		emit_look(e, 0);
+	for (unsigned at = a->step;; at--) {
+		if (!m->trace.step[at].live_flags && reaches(m, a, at))
+			return (int)at;
+		if (at == first || m->trace.step[at - 1].kind == STEP_BRANCH)
+			return -1;
 	}
 }
 
-static void emit_write(struct emit *e, uint64_t bytes)
+void checks_place(struct maker *m)
 {
-	emit_rotated(e);
-	if (bytes > 1)
-		emit_odd_bits(e);
-	else
-		emit_constant(e, REG_RDX, 0);
-	emit_restore(e, REG_RDI, CTX_SLOW_WRITES);
-	emit_bytes(e, "\x48\x8d\x14\x3a", 4);             /* lea (%rdx,%rdi), %rdx */
+	struct place known[SEEN_MAX];
+	unsigned count = 0, first = 0;
+
+	m->checks = 0;
+	for (unsigned n = 0; n < m->trace.accesses; n++) {
+		const struct access *a = &m->trace.access[n];
+		bool called = !observer.inlined || a->only_called, covered = false;
+		struct place p = place_of(m, a);
+		int at = a->step;
+
+		for (unsigned k = 0; !called && k < count && !covered; k++)
+			covered = covers(&known[k], &p);
+		if (covered)
+			continue;
+		if (!called) {
+			at = find_step(m, a, first);
+			called = at < 0;
+		}
+		if (called)
+			at = a->step;
+		else if (count < SEEN_MAX && !a->at.short_registers)
+			known[count++] = p;
+		m->check[m->checks].access = (uint16_t)n;
+		m->check[m->checks].step = (uint16_t)at;
+		m->check[m->checks++].called = called;
+		first = (unsigned)at;
+	}
 }
 
-struct checks_jump checks_emit(struct emit *e, uint64_t bytes, bool write)
-{
-	struct checks_jump jump;
-	uint32_t distance;
-	uint8_t *slow;
+/* ---- what ---- */
 
-	if (write)
-		emit_write(e, bytes);
-	else
-		emit_read(e, bytes);
-	emit_bytes(e, "\x48\x89\xd1\xe3\x05\xe9", 6);      /* mov %rdx, %rcx; jrcxz over the next; jmp slow */
-	slow = e->at;
-	emit_32(e, 0);
-	if (write)
-		emit_restore(e, REG_RDI, CTX_OWN);
-	for (uint32_t k = 0; write && k < bytes; k += 4)
-		emit_stamp(e, k);
-	restore_all(e);
-	emit_byte(e, 0xe9);
-	jump.done = e->at;
-	emit_32(e, 0);
-	distance = (uint32_t)(e->at - (slow + 4));
-	slope_copy(slow, &distance, 4);
-	restore_all(e);
-	return jump;
+/* The access's address with the registers as they are before step `at`. */
+static struct address address_at(const struct maker *m, const struct access *a, unsigned at)
+{
+	const struct origin *then = m->trace.step[a->step].origin, *now = m->trace.step[at].origin;
+	struct address to = a->at;
+
+	if (to.base != NO_REGISTER)
+		to.displacement += then[to.base].plus - now[to.base].plus;
+	if (to.index != NO_REGISTER)
+		to.displacement += (int64_t)(then[to.index].plus - now[to.index].plus) * (1 << to.scale_log2);
+	return to;
 }
 
-struct checks_jump checks_top_fn(struct emit *e, uint32_t fn)
+/* A register that nobody needs before step `at`, or NO_REGISTER. */
+static int find_dead(const struct maker *m, const struct address *a, unsigned at)
 {
-	struct checks_jump jump;
+	uint16_t live = m->trace.step[at].live | 1u << REG_RSP | (uint16_t)(1u << m->stamp);
 
-	emit_save(e, REG_RCX, CTX_REG(REG_RCX));
-	emit_restore(e, REG_RCX, CTX_TOP_FN);
-	emit_bytes(e, "\x8d\x89", 2);                     /* lea -fn(%rcx), %ecx */
-	emit_32(e, -fn);
-	emit_bytes(e, "\xe3\x0b", 2);                     /* jrcxz over the next two */
-	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
-	emit_bytes(e, "\xeb\x0e", 2);                     /* jmp over the two behind them */
-	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
-	emit_byte(e, 0xe9);
-	jump.done = e->at;
-	emit_32(e, 0);
-	return jump;
+	if (a->base != NO_REGISTER)
+		live |= (uint16_t)(1u << a->base);
+	if (a->index != NO_REGISTER)
+		live |= (uint16_t)(1u << a->index);
+	for (unsigned r = 0; r < REGISTERS && !runtime.precise; r++)
+		if (!(live >> r & 1))
+			return (int)r;
+	return NO_REGISTER;
 }
 
-void checks_end(struct emit *e, struct checks_jump jump)
+/* What is longer than two words is often at an odd address: by its first cell, and its last. */
+static bool is_long_read(const struct access *a)
 {
-	uint32_t distance = (uint32_t)(e->at - (jump.done + 4));
+	return !a->write && a->bytes >= LONG_BYTES;
+}
 
-	slope_copy(jump.done, &distance, 4);
+static bool needs_register(const struct access *a)
+{
+	return a->bytes < 4 || a->at.in_fs || is_long_read(a);
+}
+
+static void add_fs(struct emit *e, unsigned reg)
+{
+	emit_context(e, 0x03, reg, CTX_FS);
+}
+
+static void and_constant(struct emit *e, unsigned reg, unsigned byte)
+{
+	emit_byte(e, 0x48 | reg >> 3);
+	emit_byte(e, 0x83);
+	emit_byte(e, 0xe0 | (reg & 7));
+	emit_byte(e, byte);
+}
+
+/* The address into a register. */
+static void load_address(struct emit *e, unsigned reg, const struct address *a, int64_t plus)
+{
+	if (a->in_fs && a->base == NO_REGISTER && a->index == NO_REGISTER) {
+		emit_restore(e, reg, CTX_FS);
+		struct address with = { .base = (int)reg, .index = NO_REGISTER, .displacement = a->displacement };
+
+		emit_address(e, reg, &with, plus);
+	} else {
+		emit_address(e, reg, a, plus);
+		if (a->in_fs)
+			add_fs(e, reg);
+	}
+}
+
+/* The same as it is compared: bytes by their cell; halves too, but odd ones stay odd; long ones by their first cell. */
+static void load_place(struct emit *e, unsigned reg, const struct address *a, uint32_t bytes)
+{
+	load_address(e, reg, a, 0);
+	if (bytes == 1 || bytes >= LONG_BYTES)
+		and_constant(e, reg, 0xfc);
+	else if (bytes == 2)
+		and_constant(e, reg, 0xfd);
+}
+
+/* cmp %gs:k(a), %stamp and the jump to the cold part for each word or, to be equal, pair of words. */
+static void emit_comparisons(struct maker *m, struct cold *c, const struct address *a, uint32_t bytes, bool write)
+{
+	uint32_t width = write && bytes >= 8 ? 8 : 4;
+
+	for (uint32_t k = 0; k < bytes; k += width) {
+		if (bytes - k < width)
+			width = 4;
+		emit_memory(&m->e, 0x3b, (unsigned)m->stamp, (struct operand){ a, true, width == 8 }, k);
+		making_jump(m, c, write ? CONDITION_NOT_EQUAL : CONDITION_GREATER);
+	}
+}
+
+/* Is the operand relative to a stack pointer that is a multiple of 4? The first one of a trace looks. */
+static bool is_on_stack(struct maker *m, const struct access *a, const struct address *at, unsigned step)
+{
+	struct origin sp = m->trace.step[step].origin[REG_RSP];
+
+	if (runtime.odd_stack || a->at.base != REG_RSP || a->at.index != NO_REGISTER || a->bytes % 4 || a->bytes > 16 ||
+	    a->at.in_fs || a->at.short_registers || at->displacement % 4)
+		return false;
+	if (m->stack_origin == sp.id && (sp.plus - m->stack_plus) % 4 == 0)
+		return true;
+	struct cold *c = making_cold(m, COLD_ODD_STACK);
+
+	c->step = step;
+	c->borrowed = m->borrowing;
+	emit_bytes(&m->e, "\x40\xf6\xc4\x03", 4);                 /* test $3, %spl */
+	making_jump(m, c, CONDITION_NOT_EQUAL);
+	m->stack_origin = sp.id;
+	m->stack_plus = sp.plus;
+	return true;
+}
+
+/* The stamp into every word. */
+static void emit_stamps(struct maker *m, const struct address *a, uint32_t bytes, int64_t plus)
+{
+	for (uint32_t k = 0; k < bytes;) {
+		bool wide = bytes - k >= 8;
+
+		emit_memory(&m->e, 0x89, (unsigned)m->stamp, (struct operand){ a, true, wide }, plus + k);
+		k += wide ? 8 : 4;
+	}
+}
+
+static void emit_check(struct maker *m, const struct access *a, unsigned step)
+{
+	struct address at = address_at(m, a, step);
+	struct emit *e = &m->e;
+
+	if (a->write && !m->checked_writes && is_on_stack(m, a, &at, step)) {
+		emit_stamps(m, &at, a->bytes, 0);
+		return;
+	}
+	struct cold *c = making_cold(m, a->write ? COLD_WRITE : COLD_READ);
+
+	c->at = at;
+	c->bytes = a->bytes;
+	c->live = runtime.precise ? UINT16_MAX : m->trace.step[step].live;
+	if (needs_register(a)) {
+		int dead = find_dead(m, &at, step);
+		unsigned reg = (unsigned)(dead == NO_REGISTER ? m->spare : dead);
+		struct address word = { .base = (int)reg, .index = NO_REGISTER };
+
+		load_place(e, reg, &at, is_long_read(a) || a->bytes < 4 ? a->bytes : 4);
+		emit_comparisons(m, c, &word, a->bytes, a->write);
+		if (is_long_read(a)) {
+			load_address(e, reg, &at, a->bytes - 1);
+			and_constant(e, reg, 0xfc);
+			emit_comparisons(m, c, &word, 4, false);
+		}
+	} else {
+		emit_comparisons(m, c, &at, a->bytes, a->write);
+	}
+	c->back = e->at;
+}
+
+/* Does a check before this step need a register, where none is dead? */
+static bool must_borrow(const struct maker *m, unsigned step)
+{
+	for (unsigned n = 0; n < m->checks; n++) {
+		const struct access *a = &m->trace.access[m->check[n].access];
+
+		if (m->check[n].step == step && !m->check[n].called && needs_register(a) && find_dead(m, &a->at, step) == NO_REGISTER)
+			return true;
+	}
+	return false;
+}
+
+bool checks_emit(struct maker *m, unsigned step)
+{
+	m->borrowing = must_borrow(m, step);
+	if (m->borrowing)
+		emit_save(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
+	for (unsigned n = 0; n < m->checks; n++) {
+		const struct access *a = &m->trace.access[m->check[n].access];
+
+		if (m->check[n].step != step)
+			continue;
+		if (m->check[n].called)
+			reports_access(&m->e, a);
+		else
+			emit_check(m, a, step);
+	}
+	if (m->borrowing)
+		emit_restore(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
+	return m->borrowing;
+}
+
+/* ---- the cold part ---- */
+
+/* A register that the piece may use: one that is dead, or one that is saved first. Never the address's. */
+static unsigned take_scratch(struct maker *m, const struct cold *c, uint16_t *taken)
+{
+	uint16_t no = *taken | 1u << REG_RSP | (uint16_t)(1u << m->stamp);
+	unsigned reg = 0;
+
+	if (c->at.base != NO_REGISTER)
+		no |= (uint16_t)(1u << c->at.base);
+	if (c->at.index != NO_REGISTER)
+		no |= (uint16_t)(1u << c->at.index);
+	while (reg < REGISTERS && (no | c->live) >> reg & 1)
+		reg++;
+	if (reg == REGISTERS) {
+		for (reg = 0; no >> reg & 1;)
+			reg++;
+		emit_save(&m->e, reg, CTX_REG(reg));
+	}
+	*taken |= (uint16_t)(1u << reg);
+	return reg;
+}
+
+/* Those that were saved come back. */
+static void give_scratch(struct maker *m, const struct cold *c, uint16_t taken)
+{
+	for (unsigned reg = 0; reg < REGISTERS; reg++)
+		if (taken & c->live & 1u << reg)
+			emit_restore(&m->e, reg, CTX_REG(reg));
+}
+
+/* A routine of gate.S with the address in rax. */
+static void call_routine(struct maker *m, const struct cold *c, void (*routine)(void), bool any)
+{
+	struct emit *e = &m->e;
+
+	emit_save(e, REG_RAX, CTX_REG(REG_RAX));
+	load_address(e, REG_RAX, &c->at, 0);
+	if (any) {
+		emit_save(e, REG_RCX, CTX_REG(REG_RCX));
+		emit_constant(e, REG_RCX, c->bytes);
+	}
+	emit_save(e, REG_RSP, CTX_REG(REG_RSP));
+	emit_restore(e, REG_RSP, CTX_HOST_RSP);
+	emit_near(e, 0xe8, (uint64_t)routine);
+	emit_restore(e, REG_RSP, CTX_REG(REG_RSP));
+	if (any)
+		emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
+	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
+}
+
+static void call_for_read(struct maker *m, const struct cold *c)
+{
+	switch (c->bytes) {
+	case 1:
+		call_routine(m, c, slope_gate_read_byte, false);
+		break;
+	case 2:
+		call_routine(m, c, slope_gate_read_half, false);
+		break;
+	case 4:
+		call_routine(m, c, slope_gate_read_1, false);
+		break;
+	case 8:
+		call_routine(m, c, slope_gate_read_2, false);
+		break;
+	default:
+		call_routine(m, c, slope_gate_read_any, true);
+	}
+	emit_near(&m->e, 0xe9, (uint64_t)c->back);
+}
+
+/* A 32-bit instruction between a register and a word of the context. */
+static void emit_context_32(struct emit *e, unsigned opcode, unsigned reg, uint32_t offset)
+{
+	emit_byte(e, 0x65);
+	if (reg >= 8)
+		emit_byte(e, 0x44);
+	emit_byte(e, opcode);
+	emit_byte(e, 0x04 | (reg & 7) << 3);
+	emit_byte(e, 0x25);
+	emit_32(e, offset);
+}
+
+/* rorx $32, %from, %to; cmp %to, %from */
+static void compare_halves(struct emit *e, unsigned from, unsigned to)
+{
+	emit_byte(e, 0xc4);
+	emit_byte(e, 0x43 | (to < 8) << 7 | (from < 8) << 5);
+	emit_bytes(e, "\xfb\xf0", 2);
+	emit_byte(e, 0xc0 | (to & 7) << 3 | (from & 7));
+	emit_byte(e, 32);
+	emit_byte(e, 0x48 | (to >> 3) << 2 | from >> 3);
+	emit_byte(e, 0x39);
+	emit_byte(e, 0xc0 | (to & 7) << 3 | (from & 7));
+}
+
+/*
+ * One word, or two that are the same, that the caller or another callee of it has touched last:
+ * they become the topmost activation's here, as core/access.h would do it.
+ * Stamps of activations are odd: an even distance from the caller's is an own word.
+ */
+static void cold_read(struct maker *m, const struct cold *c)
+{
+	bool two = c->bytes == 8, cell = c->bytes < 4 || c->at.in_fs;
+	uint16_t taken = 0;
+	struct emit *e = &m->e;
+	uint8_t *slow[2];
+	unsigned slows = 0;
+
+	if (c->bytes != 1 && c->bytes != 4 && c->bytes != 8) {
+		call_for_read(m, c);
+		return;
+	}
+	unsigned word = take_scratch(m, c, &taken), other = two || cell ? take_scratch(m, c, &taken) : 0;
+	struct address at = c->at;
+
+	if (cell && two) {
+		give_scratch(m, c, taken);
+		call_for_read(m, c);
+		return;
+	}
+	if (cell) {
+		load_place(e, other, &c->at, c->bytes);
+		at = (struct address){ .base = (int)other, .index = NO_REGISTER };
+	}
+	emit_memory(e, 0x8b, word, (struct operand){ &at, true, two }, 0);
+	if (two) {
+		compare_halves(e, word, other);
+		slow[slows++] = emit_jump_ahead(e, CONDITION_NOT_EQUAL);
+	}
+	emit_context_32(e, 0x2b, word, CTX_BELOW);
+	emit_context_32(e, 0x3b, word, CTX_BELOW_SPAN);
+	slow[slows++] = emit_jump_ahead(e, CONDITION_NOT_BELOW);
+	emit_bytes(e, "\x65\x83\x04\x25", 4);                     /* addl $words, %gs:FROM_CALLER */
+	emit_32(e, CTX_FROM_CALLER);
+	emit_byte(e, two ? 2 : 1);
+	if (observer.session.parallel) {
+		emit_restore(e, word, CTX_SEEN);
+	} else {
+		emit_byte(e, 0x40 | word >> 3);                   /* test $1, %word */
+		emit_byte(e, 0xf6);
+		emit_byte(e, 0xc0 | (word & 7));
+		emit_byte(e, 1);
+		emit_move(e, word, (unsigned)m->stamp);
+		emit_byte(e, 0x65);                               /* cmovne %gs:SEEN, %word */
+		emit_byte(e, 0x48 | (word >> 3) << 2);
+		emit_bytes(e, "\x0f\x45", 2);
+		emit_byte(e, 0x04 | (word & 7) << 3);
+		emit_byte(e, 0x25);
+		emit_32(e, CTX_SEEN);
+	}
+	emit_memory(e, 0x89, word, (struct operand){ &at, true, two }, 0);
+	give_scratch(m, c, taken);
+	emit_near(e, 0xe9, (uint64_t)c->back);
+	while (slows)
+		emit_land(e, slow[--slows]);
+	give_scratch(m, c, taken);
+	call_for_read(m, c);
+}
+
+/*
+ * In the window, and above the context: then the words are stored here, from that of the first
+ * byte to that of the last, which is one more at an odd address.
+ */
+static void cold_write(struct maker *m, const struct cold *c)
+{
+	uint16_t taken = 0;
+	struct emit *e = &m->e;
+	uint8_t *far;
+
+	if (m->checked_writes) {
+		call_routine(m, c, slope_gate_write_any, true);
+		emit_near(e, 0xe9, (uint64_t)c->back);
+		return;
+	}
+	unsigned first = take_scratch(m, c, &taken), last = take_scratch(m, c, &taken);
+	struct address word = { .base = (int)first, .index = NO_REGISTER, .displacement = PLAN_LOWEST };
+	struct address end = { .base = (int)first, .index = NO_REGISTER, .displacement = c->bytes - 1 };
+
+	load_address(e, first, &c->at, -(int64_t)PLAN_LOWEST);
+	emit_move(e, last, first);
+	emit_byte(e, 0x48 | last >> 3);                           /* shr $log2, %last */
+	emit_byte(e, 0xc1);
+	emit_byte(e, 0xe8 | (last & 7));
+	emit_byte(e, runtime.window_log2);
+	far = emit_jump_ahead(e, CONDITION_NOT_EQUAL);
+	if (c->bytes > 1) {
+		emit_address(e, last, &end, 0);
+		and_constant(e, last, 0xfc);
+	}
+	and_constant(e, first, 0xfc);
+	emit_stamps(m, &word, c->bytes < 4 ? 4 : c->bytes, 0);
+	if (c->bytes > 1) {
+		word.base = (int)last;
+		emit_stamps(m, &word, 4, 0);
+	}
+	give_scratch(m, c, taken);
+	emit_near(e, 0xe9, (uint64_t)c->back);
+	emit_land(e, far);
+	give_scratch(m, c, taken);
+	call_routine(m, c, slope_gate_write_any, true);
+	emit_near(e, 0xe9, (uint64_t)c->back);
+}
+
+void checks_cold(struct maker *m, const struct cold *c)
+{
+	const struct step *s = &m->trace.step[c->step];
+
+	making_land(m, c);
+	if (c->kind == COLD_READ) {
+		cold_read(m, c);
+	} else if (c->kind == COLD_WRITE) {
+		cold_write(m, c);
+	} else if (c->kind == COLD_ENTRY) {
+		reports_call(&m->e, (const void *)activations_jump, (const struct argument[3]){
+			{ ARGUMENT_CONSTANT, c->bytes }, { ARGUMENT_REGISTER, REG_RSP },
+		});
+		emit_near(&m->e, 0xe9, (uint64_t)c->back);
+	} else {
+		/* The block that comes instead begins with this step, and counts it as a block. */
+		int32_t before = c->step ? (int32_t)s[-1].instructions : 0, all = c->step >= m->counted_at;
+
+		transfers_count(m, before - (all ? m->trace.instructions : 0),
+				(int32_t)s->blocks - 1 - (all ? m->trace.blocks : 0), true);
+		if (c->borrowed)
+			emit_restore(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
+		transfers_give_back(m);
+		transfers_site(m, SITE_ODD_STACK, s->pc, NULL);
+	}
+}
+
+void checks_entry(struct maker *m, uint32_t fn)
+{
+	struct cold *c;
+
+	if (m->trace.step[0].live_flags) {
+		reports_call(&m->e, (const void *)activations_jump, (const struct argument[3]){
+			{ ARGUMENT_CONSTANT, fn }, { ARGUMENT_REGISTER, REG_RSP },
+		});
+		return;
+	}
+	c = making_cold(m, COLD_ENTRY);
+	c->bytes = fn;
+	emit_bytes(&m->e, "\x65\x81\x3c\x25", 4);                 /* cmpl $fn, %gs:TOP_FN */
+	emit_32(&m->e, CTX_TOP_FN);
+	emit_32(&m->e, fn);
+	making_jump(m, c, CONDITION_NOT_EQUAL);
+	c->back = m->e.at;
 }

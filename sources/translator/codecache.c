@@ -6,7 +6,8 @@
 #include "sources/translator/plan.h"
 #include "sources/translator/system.h"
 
-#define BLOCK_MAX_BYTES 65536u           /* no translation is longer */
+#define BLOCK_MAX_BYTES 65536u           /* no part of a translation is longer */
+#define COLD_AT (PLAN_CACHE + (PLAN_CACHE_END - PLAN_CACHE) / 8 * 3)
 #define ANY_PAGE UINT64_MAX              /* what depends on more pages than can be noted */
 #define NO_PC 1u                         /* no branch of a program that goes on goes there */
 
@@ -22,7 +23,7 @@ struct codecache_use {
 	struct block *block;
 };
 
-uint32_t codecache_table[CODECACHE_TABLE] __attribute__((aligned(64)));
+uint32_t codecache_table[2][CODECACHE_TABLE] __attribute__((aligned(64)));
 
 static struct codecache_target *target_at(uint32_t offset)
 {
@@ -37,6 +38,8 @@ static void start_empty(struct codecache *c)
 	c->block = NULL;
 	c->count = c->capacity = 0;
 	c->next = (uint8_t *)PLAN_CACHE;
+	c->next_cold = (uint8_t *)COLD_AT;
+	slope_map_init(&c->target_by_pc, &c->arena);
 	c->targets = 1;
 	c->pages = 0;
 	*target_at(0) = (struct codecache_target){ NO_PC, 0 };
@@ -67,8 +70,8 @@ void codecache_empty(struct codecache *c)
 
 bool codecache_has_room(const struct codecache *c)
 {
-	return (uint64_t)c->next + BLOCK_MAX_BYTES <= PLAN_CACHE_END &&
-	       PLAN_TARGETS + (c->targets + 1) * sizeof(struct codecache_target) <= PLAN_SELF_END;
+	return (uint64_t)c->next + BLOCK_MAX_BYTES <= COLD_AT && (uint64_t)c->next_cold + BLOCK_MAX_BYTES <= PLAN_CACHE_END &&
+	       PLAN_TARGETS + (c->targets + 2) * sizeof(struct codecache_target) <= PLAN_SELF_END;
 }
 
 const struct block *codecache_find(const struct codecache *c, uint64_t pc)
@@ -80,26 +83,34 @@ const struct block *codecache_find(const struct codecache *c, uint64_t pc)
 
 uint64_t codecache_quick(uint64_t pc)
 {
-	const struct codecache_target *target = target_at(__atomic_load_n(&codecache_table[pc % CODECACHE_TABLE], __ATOMIC_ACQUIRE));
+	for (unsigned half = 0; half < 2; half++) {
+		const struct codecache_target *target =
+			target_at(__atomic_load_n(&codecache_table[half][pc % CODECACHE_TABLE], __ATOMIC_ACQUIRE));
 
-	return target->pc == pc ? target->code : 0;
+		if (target->pc == pc)
+			return target->code;
+	}
+	return 0;
 }
 
 const struct block *codecache_around(const struct codecache *c, uint64_t code)
 {
 	size_t low = 0, high = c->count;
+	bool cold = code >= COLD_AT;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (c->block[middle]->code <= code)
+		if ((cold ? c->block[middle]->cold : c->block[middle]->code) <= code)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (!low || code - c->block[low - 1]->code >= c->block[low - 1]->code_bytes)
+	if (!low)
 		return NULL;
-	return c->block[low - 1];
+	const struct block *b = c->block[low - 1];
+
+	return code - (cold ? b->cold : b->code) < (cold ? b->cold_bytes : b->code_bytes) ? b : NULL;
 }
 
 /* ---- pages ---- */
@@ -160,6 +171,20 @@ void codecache_link(struct codecache *c, uint32_t patch, const struct block *blo
 	store_displacement(patch, to->code);
 }
 
+/* Where a call returns to goes on to the block by a link, and stays. */
+static void forget_target(struct codecache *c, const struct block *b)
+{
+	uint64_t *at = slope_map_get(&c->target_by_pc, b->pc);
+
+	if (!at || !*at || target_at((uint32_t)*at)->code != b->code)
+		return;
+	for (unsigned half = 0; half < 2; half++)
+		if (codecache_table[half][b->pc % CODECACHE_TABLE] == (uint32_t)*at)
+			__atomic_store_n(&codecache_table[half][b->pc % CODECACHE_TABLE], 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&target_at((uint32_t)*at)->pc, NO_PC, __ATOMIC_RELEASE);
+	*at = 0;
+}
+
 static void kill(struct codecache *c, struct block *b)
 {
 	uint64_t *place = slope_map_get(&c->by_pc, b->pc);
@@ -169,13 +194,7 @@ static void kill(struct codecache *c, struct block *b)
 	b->dead = true;
 	if (place && *place == (uint64_t)b)
 		*place = 0;
-	if (b->target) {
-		uint32_t *entry = &codecache_table[b->pc % CODECACHE_TABLE];
-
-		if (*entry == b->target)
-			__atomic_store_n(entry, 0, __ATOMIC_RELEASE);
-		__atomic_store_n(&target_at(b->target)->pc, NO_PC, __ATOMIC_RELEASE);
-	}
+	forget_target(c, b);
 	for (struct codecache_link *l = b->to; l; l = l->next_to)
 		store_displacement(l->patch, l->way_out);
 	for (struct codecache_link *l = b->from; l; l = l->next_from)
@@ -211,7 +230,8 @@ void codecache_changed(struct codecache *c, uint64_t start, uint64_t bytes)
 
 /* ---- blocks ---- */
 
-const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const struct mark *mark, uint32_t marks)
+const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const uint8_t *cold_end,
+				  const struct mark *mark, uint32_t marks)
 {
 	struct block *b = slope_arena_alloc(&c->arena, sizeof *b + marks * sizeof *mark);
 	bool fresh;
@@ -227,19 +247,39 @@ const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_
 	slope_copy(b->mark, mark, marks * sizeof *mark);
 	*place = (uint64_t)b;
 	c->block[c->count++] = b;
+	b->cold = (uint32_t)(uint64_t)c->next_cold;
+	b->cold_bytes = (uint32_t)(cold_end - c->next_cold);
 	c->next = (uint8_t *)(((uint64_t)end + 15) & ~15ul);
+	c->next_cold = (uint8_t *)cold_end;
 	return b;
+}
+
+/* The target's place in the table, made if there is none. */
+static void remember(struct codecache *c, uint64_t pc, uint64_t code, bool anew)
+{
+	bool fresh;
+	uint64_t *at = slope_map_put(&c->target_by_pc, pc, &fresh);
+	uint32_t *first = &codecache_table[0][pc % CODECACHE_TABLE], *second = &codecache_table[1][pc % CODECACHE_TABLE];
+
+	if (!at || PLAN_TARGETS + (c->targets + 1) * sizeof(struct codecache_target) > PLAN_SELF_END)
+		return;
+	if (!*at || anew) {
+		*at = c->targets++ * sizeof(struct codecache_target);
+		*target_at((uint32_t)*at) = (struct codecache_target){ pc, code };
+	}
+	/* The one that was looked for last comes first. */
+	if (*first != (uint32_t)*at && target_at(*first)->pc != pc)
+		__atomic_store_n(second, *first, __ATOMIC_RELEASE);
+	__atomic_store_n(first, (uint32_t)*at, __ATOMIC_RELEASE);
 }
 
 void codecache_remember(struct codecache *c, const struct block *block)
 {
-	struct block *b = (struct block *)block;
+	if (!block->dead)
+		remember(c, block->pc, block->code, false);
+}
 
-	if (b->dead || PLAN_TARGETS + (c->targets + 1) * sizeof(struct codecache_target) > PLAN_SELF_END)
-		return;
-	if (!b->target) {
-		b->target = c->targets++ * (uint32_t)sizeof(struct codecache_target);
-		*target_at(b->target) = (struct codecache_target){ b->pc, b->code };
-	}
-	__atomic_store_n(&codecache_table[b->pc % CODECACHE_TABLE], b->target, __ATOMIC_RELEASE);
+void codecache_return(struct codecache *c, uint64_t pc, uint64_t code)
+{
+	remember(c, pc, code, true);
 }

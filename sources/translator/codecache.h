@@ -21,8 +21,16 @@
 
 /* Where an instruction of the program begins in its block's translation. */
 struct mark {
-	uint16_t program, cache;     /* both from their block's start */
+	int32_t program;             /* from the block's first instruction */
+	uint16_t cache;              /* from the translation's start */
 	uint16_t own;                /* where the copy of the instruction itself begins; before it is what was added */
+	bool borrowed;               /* in what was added, the program's value of the spare register is at CTX_SPARE_HOME */
+};
+
+/* Which of the program's registers are elsewhere, and where in the block. */
+struct block_facts {
+	uint16_t inner;              /* from here on that of `stamp` is at CTX_STAMP_HOME; loops enter here */
+	int8_t stamp, spare;         /* registers; stamp < 0: none */
 };
 
 struct codecache_link;
@@ -30,7 +38,8 @@ struct codecache_link;
 struct block {
 	uint64_t pc;                 /* the program's address */
 	uint32_t code, code_bytes;   /* in the cache */
-	uint32_t target;             /* of indirect branches, or 0 */
+	uint32_t cold, cold_bytes;   /* its rarely needed part */
+	struct block_facts facts;
 	bool dead;
 	struct codecache_link *to, *from;    /* branches to it, and its own */
 	uint32_t marks;
@@ -40,7 +49,12 @@ struct block {
 #define CODECACHE_TABLE 65536u
 #define CODECACHE_PAGES 32u              /* a block made of more pages dies with any */
 
-/* For indirect branches: the program's address, and where its translation is. They lie from PLAN_TARGETS on. */
+/*
+ * For indirect branches and returns: a program's address, and where its
+ * translation is. They lie from PLAN_TARGETS on, never change while they may be
+ * found but to become nobody's, and are found by the low 16 bits of the
+ * address in one of the table's halves, as distances from PLAN_TARGETS.
+ */
 struct codecache_target {
 	uint64_t pc, code;
 };
@@ -52,6 +66,8 @@ struct codecache {
 	struct block **block;        /* sorted by `code` */
 	size_t count, capacity;
 	uint8_t *next;               /* where the next block goes */
+	uint8_t *next_cold;          /* where its rarely needed part goes, far from all that runs often */
+	struct slope_map target_by_pc;   /* distances; 0: it had one, which is gone */
 	uint32_t targets;            /* used; the first is no program's */
 	uint64_t generation;         /* counts how often it was emptied */
 	uint64_t page[CODECACHE_PAGES];      /* that the block in the making is made of */
@@ -59,7 +75,7 @@ struct codecache {
 };
 
 /* Offsets of targets, by the lowest bits of the program's address. Read by translated code; its address is below 2^31. */
-extern uint32_t codecache_table[CODECACHE_TABLE];
+extern uint32_t codecache_table[2][CODECACHE_TABLE];
 
 /* False when there is no memory for it, or none that code may run in. */
 bool codecache_init(struct codecache *c);
@@ -78,17 +94,20 @@ const struct block *codecache_find(const struct codecache *c, uint64_t pc);
 /* Where the translation is, if indirect branches find it; 0 otherwise. */
 uint64_t codecache_quick(uint64_t pc);
 
-/* The block around an address in the cache, or NULL. O(log blocks). */
+/* The block around an address in the cache, in either part, or NULL. O(log blocks). */
 const struct block *codecache_around(const struct codecache *c, uint64_t code);
 
 /* The block in the making depends on the code in this page. */
 void codecache_made_of(struct codecache *c, uint64_t address);
 
-/* Keeps a block that ends at `end`, with its marks. NULL when memory runs out. */
-const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const struct mark *mark, uint32_t marks);
+/* Keeps a block whose parts end at `end` and `cold_end`, with its marks. NULL when memory runs out. */
+const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const uint8_t *cold_end,
+				  const struct mark *mark, uint32_t marks);
 
-/* From now on indirect branches to the block find it by themselves. */
+/* From now on indirect branches and returns to the block find it by themselves. */
 void codecache_remember(struct codecache *c, const struct block *block);
+/* Returns to this address of the program are to come to this place in the cache, which leads on to its translation. */
+void codecache_return(struct codecache *c, uint64_t pc, uint64_t code);
 
 /* A direct branch, whose displacement lies at `patch`, now goes to the block. */
 void codecache_link(struct codecache *c, uint32_t patch, const struct block *block);

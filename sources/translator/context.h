@@ -32,11 +32,35 @@
 #define CTX_SPARE (CTX_AT + 168)    /* three words for sequences in the cache */
 #define CTX_COST (CTX_AT + 192)    /* instructions and blocks, one word each */
 #define CTX_INSIDE (CTX_AT + 208)    /* slope_dispatch is at work: the program's flags are in the context */
-#define CTX_MINUS_TOP (CTX_AT + 216)    /* 32 bits: minus the topmost activation's stamp */
-#define CTX_OWN (CTX_AT + 224)    /* 32 bits: that stamp with SLOPE_STAMP_OWN */
-#define CTX_SLOW_WRITES (CTX_AT + 232)    /* 1: writes go through C; 0: the stamp may be stored at once */
+#define CTX_TOP (CTX_AT + 216)    /* the topmost activation's stamp, twice; one that is above all words: C decides */
+#define CTX_TOP_MASK (CTX_AT + 224)    /* bits that are always set there: those of such a one, or none */
+#define CTX_FS (CTX_AT + 232)    /* the program's %fs */
 #define CTX_TOP_FN (CTX_AT + 240)    /* the topmost activation's function; none that exists just after a switch of stacks */
 #define CTX_WAITING (CTX_AT + 248)    /* number of the signal that is noted, or 2^32 to stand still; 0: nothing waits */
+#define CTX_CORE (CTX_AT + 256)    /* the running fiber's struct slope_thread */
+#define CTX_TOP_SP (CTX_AT + 264)    /* the topmost frame's stack pointer */
+#define CTX_STAMP_HOME (CTX_AT + 272)    /* the program's value of the register that holds CTX_TOP in a block */
+#define CTX_SPARE_HOME (CTX_AT + 280)    /* the same of the one that a check borrows */
+#define CTX_SPAN (CTX_AT + 288)    /* bytes of the window above PLAN_LOWEST */
+#define CTX_SEEN (CTX_AT + 296)    /* what the topmost activation stores for a read (slope_stamp_seen), twice */
+#define CTX_BELOW (CTX_AT + 304)    /* 32 bits: words from here on, and */
+#define CTX_BELOW_SPAN (CTX_AT + 308)    /* 32 bits: so many less than that above it, are its caller's */
+#define CTX_FROM_CALLER (CTX_AT + 312)    /* 32 bits: cells that have moved from there, not yet in the core */
+
+/* Fields of struct slope_thread that gate.S uses. */
+#define CORE_TOP_STAMP 0
+#define CORE_BELOW_STAMP 4
+#define CORE_HINT_STAMP 8
+#define CORE_HINT_SPAN 12
+#define CORE_FROM_CALLER 16
+#define CORE_FROM_HINT 20
+#define CORE_OWN_KEPT 24
+
+/* Why translated code leaves for C: struct site in runtime.h. */
+#define SITE_DIRECT 0            /* a direct branch that is to be linked */
+#define SITE_INDIRECT 1          /* the context has the program's address */
+#define SITE_SYSCALL 2
+#define SITE_ODD_STACK 3         /* the stack pointer is not a multiple of 4: nobody may take it for one any more */
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
@@ -52,10 +76,17 @@ struct context {
 	uint64_t spare[3];
 	uint64_t cost[2];
 	uint64_t inside;
-	uint64_t minus_top, own, slow_writes;
+	uint64_t top, top_mask, fs;
 	uint64_t top_fn;
 	uint32_t waiting;                /* number of the signal that is noted */
 	uint32_t asked;                  /* it is to stand still: see threading.c */
+	struct slope_thread *core;
+	uint64_t top_sp;
+	uint64_t stamp_home, spare_home;
+	uint64_t span;
+	uint64_t seen;
+	uint64_t below_and_span;
+	uint32_t from_caller;
 	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */
 	uint64_t signal_mask;            /* the program's, while a signal is waiting */
 	uint8_t signal_info[128];        /* of the one that is waiting */
@@ -81,6 +112,14 @@ _Static_assert(CTX_AT + offsetof(struct context, cost) == CTX_COST, "as gate.S h
 _Static_assert(CTX_AT + offsetof(struct context, inside) == CTX_INSIDE, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, top_fn) == CTX_TOP_FN, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, waiting) == CTX_WAITING, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, top) == CTX_TOP, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, fs) == CTX_FS, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, core) == CTX_CORE, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, top_sp) == CTX_TOP_SP, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, stamp_home) == CTX_STAMP_HOME, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, spare_home) == CTX_SPARE_HOME, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, seen) == CTX_SEEN, "as checks.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, from_caller) == CTX_FROM_CALLER, "as checks.c has it");
 
 /* The context of the thread that runs. */
 static inline struct context *context_here(void)
@@ -113,6 +152,31 @@ void slope_dispatch(const void *site, struct context *ctx);
 
 /* Called from translated code on our stack, all registers but rdi kept. */
 void slope_gate_report(void);
+
+/*
+ * A read or write that a check has not let pass. rax: the address; its own
+ * value is in the context. On our stack; all registers but rax are kept, flags are
+ * not. byte, half, 1, 2: of one or two bytes, one or two words; any: of ecx bytes.
+ */
+void slope_gate_read_byte(void);
+void slope_gate_read_half(void);
+void slope_gate_read_1(void);
+void slope_gate_read_2(void);
+void slope_gate_read_any(void);
+void slope_gate_write_any(void);
+
+/*
+ * Calls and returns, on the program's stack, flags not kept. call: rax is the
+ * function, its own value is in the context; call_address: rcx is the target.
+ * return: jumped to instead of a return instruction; it finds the translation.
+ */
+void slope_gate_call(void);
+void slope_gate_call_address(void);
+void slope_gate_jump_from_stub(void);    /* rcx is the target; rax is in the context */
+void slope_gate_return(void);
+void slope_gate_return_event(void);      /* called before a return that pops more; only the event, and the address to return to */
+void slope_gate_plain_return(void);      /* the same as slope_gate_return when nothing is observed */
+void slope_gate_plain_return_event(void);
 
 /*
  * A system call of the program. Not made, with result -512, when a signal is

@@ -27,6 +27,14 @@ static uint64_t next_pc(const struct site *site, struct context *ctx)
 	}
 }
 
+static uint64_t program_fs(void)
+{
+	uint64_t fs;
+
+	__asm__("rdfsbase %0" : "=r"(fs));
+	return fs;
+}
+
 void dispatch_depends_on(uint64_t address)
 {
 	struct space_region *region = space_at(&runtime.space, address);
@@ -47,13 +55,16 @@ static const struct block *find_or_make(uint64_t pc)
 {
 	const struct block *block = codecache_find(&runtime.cache, pc);
 
-	while (!block && !codecache_has_room(&runtime.cache)) {
+	while (!block) {
+		if (codecache_has_room(&runtime.cache) && ((block = blocks_translate(pc)) || !runtime.start_over))
+			return block;
+		runtime.start_over = false;
 		lock_give(&runtime.lock);
 		threading_empty_cache();
 		lock_take(&runtime.lock);
 		block = codecache_find(&runtime.cache, pc);
 	}
-	return block ? block : blocks_translate(pc);
+	return block;
 }
 
 const struct block *dispatch_block(uint64_t pc)
@@ -86,6 +97,16 @@ void slope_dispatch(const void *at, struct context *ctx)
 	struct site site = *(const struct site *)at;
 	uint64_t generation = runtime.cache.generation, pc = next_pc(&site, ctx), known = 0;
 
+	ctx->fs = program_fs();
+	if (site.kind == SITE_ODD_STACK && !runtime.odd_stack) {
+		runtime.odd_stack = true;
+		threading_empty_cache();
+	}
+	/* Writes are checked from now on. */
+	if (observer.on && observer.session.shared && !runtime.translated_shared) {
+		runtime.translated_shared = true;
+		threading_empty_cache();
+	}
 	if (site.kind != SITE_DIRECT)
 		known = codecache_quick(pc);
 	ctx->target = known ? known : find_and_link(&site, pc, generation);

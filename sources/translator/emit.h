@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Instructions into memory, byte by byte; none of them changes the flags. */
+/*
+ * Instructions into memory, byte by byte. None of them changes the flags but
+ * those that say so.
+ */
 #ifndef SLOPE_SOURCES_TRANSLATOR_EMIT_H
 #define SLOPE_SOURCES_TRANSLATOR_EMIT_H
 
 #include "core/base.h"
 #include "sources/translator/context.h"
+#include "sources/translator/trace.h"
 
 struct emit {
 	uint8_t *at;
@@ -67,12 +71,47 @@ static inline void emit_constant(struct emit *e, unsigned reg, uint64_t value)
 	emit_32(e, (uint32_t)value);
 }
 
+static inline void emit_move(struct emit *e, unsigned to, unsigned from)
+{
+	emit_byte(e, 0x48 | (from >> 3 & 1) << 2 | (to >> 3 & 1));
+	emit_byte(e, 0x89);
+	emit_byte(e, 0xc0 | (from & 7) << 3 | (to & 7));
+}
+
 /* A call or jump to a place within reach. */
 static inline void emit_near(struct emit *e, unsigned opcode, uint64_t target)
 {
 	emit_byte(e, opcode);
 	emit_32(e, (uint32_t)(target - ((uint64_t)e->at + 4)));
 }
+
+/* A conditional jump, or with condition -1 `jmp`, to a place that is not known yet: the displacement's place. */
+static inline uint8_t *emit_jump_ahead(struct emit *e, int condition)
+{
+	if (condition < 0) {
+		emit_byte(e, 0xe9);
+	} else {
+		emit_byte(e, 0x0f);
+		emit_byte(e, 0x80 | (unsigned)condition);
+	}
+	emit_32(e, 0);
+	return e->at - 4;
+}
+
+/* The jump whose displacement is there goes to where emission is now. */
+static inline void emit_land(struct emit *e, uint8_t *displacement)
+{
+	uint32_t distance = (uint32_t)(e->at - (displacement + 4));
+
+	slope_copy(displacement, &distance, 4);
+}
+
+#define CONDITION_NONE (-1)
+#define CONDITION_BELOW 2
+#define CONDITION_NOT_BELOW 3
+#define CONDITION_NOT_EQUAL 5
+#define CONDITION_ABOVE 7
+#define CONDITION_GREATER 15
 
 /* nops, until `ahead` bytes from here a multiple of 4 begins. */
 static inline void emit_align(struct emit *e, unsigned ahead)
@@ -82,6 +121,49 @@ static inline void emit_align(struct emit *e, unsigned ahead)
 
 	if (missing)
 		emit_bytes(e, nop[missing - 1], missing);
+}
+
+/* An operand in memory: which segment, and how wide the instruction's other operand is. */
+struct operand {
+	const struct address *at;
+	bool gs;                     /* the shadow of it */
+	bool wide;                   /* 64 bits, or 32 */
+};
+
+/* `opcode` with this register and an operand in memory at + plus; the operand's own segment does not count. */
+static inline void emit_memory(struct emit *e, unsigned opcode, unsigned reg, struct operand o, int64_t plus)
+{
+	const struct address *a = o.at;
+	int64_t displacement = a->displacement + plus;
+	unsigned base = a->base == NO_REGISTER ? 5 : (unsigned)a->base, index = a->index == NO_REGISTER ? 4 : (unsigned)a->index;
+	unsigned rex = (unsigned)o.wide << 3 | (reg >> 3) << 2 | (index >> 3) << 1 | (a->base == NO_REGISTER ? 0 : base >> 3);
+	bool sib = a->base == NO_REGISTER || a->index != NO_REGISTER || (base & 7) == 4;
+	unsigned mode = a->base == NO_REGISTER ? 0 : displacement == 0 && (base & 7) != 5 ? 0 :
+			displacement == (int8_t)displacement ? 1 : 2;
+
+	if (a->short_registers)
+		emit_byte(e, 0x67);
+	if (o.gs)
+		emit_byte(e, 0x65);
+	if (rex)
+		emit_byte(e, 0x40 | rex);
+	emit_byte(e, opcode);
+	emit_byte(e, mode << 6 | (reg & 7) << 3 | (sib ? 4 : base & 7));
+	if (sib)
+		emit_byte(e, a->scale_log2 << 6 | (index & 7) << 3 | (base & 7));
+	if (mode == 1)
+		emit_byte(e, (unsigned)displacement & 0xff);
+	else if (mode == 2 || a->base == NO_REGISTER)
+		emit_32(e, (uint32_t)displacement);
+}
+
+/* lea address + plus, %reg */
+static inline void emit_address(struct emit *e, unsigned reg, const struct address *a, int64_t plus)
+{
+	if (a->base == NO_REGISTER && a->index == NO_REGISTER)
+		emit_constant(e, reg, (uint64_t)(a->displacement + plus));
+	else
+		emit_memory(e, 0x8d, reg, (struct operand){ a, false, true }, plus);
 }
 
 #endif

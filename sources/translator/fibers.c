@@ -9,6 +9,7 @@
  */
 #include "sources/translator/observing.h"
 
+#define ABOVE_ALL UINT64_C(0x7fffffff)   /* no stamp is greater */
 #define PARKED_REACH 512u        /* bytes that a switch may pop before it continues */
 #define BASE_REACH 256u          /* how much above its first frame a stack's top may lie */
 
@@ -46,10 +47,13 @@ const uint64_t *fibers_costs_of(struct context *ctx)
 	struct fiber *f = ctx->fiber;
 	bool collecting = slope_thread_collecting(f->core);
 
+	f->core->from_caller += ctx->from_caller;
+	ctx->from_caller = 0;
 	for (uint32_t u = 0; u < observer.units; u++) {
 		if (collecting)
-			f->cost[u] += ctx->cost[u];
-		ctx->cost[u] = 0;
+			f->cost[u] = ctx->cost[u];
+		else
+			ctx->cost[u] = f->cost[u];       /* they stand still */
 	}
 	return f->cost;
 }
@@ -64,10 +68,13 @@ void fibers_show_top(void)
 	struct context *ctx = context_here();
 	const struct slope_thread *core = ctx->fiber->core;
 
-	ctx->minus_top = core->shadow.window ? (uint32_t)-core->top_stamp : 0x80000000u;
-	ctx->own = core->top_stamp;
-	ctx->top_fn = ctx->fiber->landing ? SLOPE_FN_NONE : core->top->fn;
-	ctx->slow_writes = !core->shadow.window || observer.session.shared;
+
+	ctx->top_mask = core->shadow.window ? 0 : ABOVE_ALL << 32 | ABOVE_ALL;
+	fibers_show(ctx, core);
+	ctx->core = ctx->fiber->core;
+	ctx->span = core->shadow.window ? runtime.space.window - PLAN_LOWEST : 0;
+	if (ctx->fiber->landing)
+		ctx->top_fn = SLOPE_FN_NONE;
 }
 
 static void switch_to(struct fiber *f, uint64_t old_sp)
@@ -76,6 +83,8 @@ static void switch_to(struct fiber *f, uint64_t old_sp)
 
 	ctx->fiber->parked_sp = old_sp;
 	f->parked_sp = 0;
+	for (uint32_t u = 0; u < observer.units; u++)
+		context_here()->cost[u] = f->cost[u];
 	ctx->fiber = f;
 }
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ways between C and translated code; context.h says what each is for. */
 #include "sources/translator/context.h"
+#include "sources/translator/plan.h"
 
 	.text
 	.globl _start, slope_gate_start, slope_gate_leave, slope_gate_report, slope_gate_syscall, slope_gate_sigreturn
+	.globl slope_gate_read_byte, slope_gate_read_half, slope_gate_read_1, slope_gate_read_2, slope_gate_read_any, slope_gate_write_any
+	.globl slope_gate_jump_from_stub, slope_gate_call, slope_gate_call_address, slope_gate_return, slope_gate_return_event
+	.globl slope_gate_plain_return, slope_gate_plain_return_event
 	.globl slope_gate_clone, slope_gate_exit
 	.globl slope_gate_first, slope_gate_last, slope_gate_syscall_begin, slope_gate_syscall_instruction, slope_gate_syscall_aborted
 
@@ -110,6 +114,296 @@ slope_gate_report:
 	pop %rcx
 	popfq
 	ret
+
+/* ---- accesses that checks have not let pass ---- */
+
+slope_gate_read_half:
+	test $1, %al
+	je slope_gate_read_byte
+	push %rcx
+	mov $2, %ecx
+	jmp read_some
+slope_gate_read_byte:
+	and $-4, %rax
+/* The word is of the caller, or of the activation that lost cells last: one cell moves to the top (core/access.h). */
+slope_gate_read_1:
+	test $3, %al
+	jne read_one
+	push %rcx
+	push %rdx
+	push %rsi
+	lea -PLAN_LOWEST(%rax), %rcx
+	cmp %gs:CTX_SPAN, %rcx
+	jae 4f
+	mov %gs:CTX_CORE, %rdx
+	mov %gs:(%rax), %ecx
+	mov CORE_TOP_STAMP(%rdx), %esi
+	sub CORE_BELOW_STAMP(%rdx), %ecx
+	sub CORE_BELOW_STAMP(%rdx), %esi
+	cmp %esi, %ecx
+	jae 2f
+	incl CORE_FROM_CALLER(%rdx)
+	/* Stamps of activations are odd: an even difference is an own word, which stays one. */
+1:	not %ecx
+	test %ecx, CORE_OWN_KEPT(%rdx)
+	mov CORE_TOP_STAMP(%rdx), %ecx
+	jne 3f
+	inc %ecx
+	or $0x808080, %ecx
+3:	mov %ecx, %gs:(%rax)
+	pop %rsi
+	pop %rdx
+	pop %rcx
+	ret
+2:	mov %gs:(%rax), %ecx
+	sub CORE_HINT_STAMP(%rdx), %ecx
+	cmp CORE_HINT_SPAN(%rdx), %ecx
+	jae 4f
+	incl CORE_FROM_HINT(%rdx)
+	jmp 1b
+4:	pop %rsi
+	pop %rdx
+	pop %rcx
+read_one:
+	push %rcx
+	mov $4, %ecx
+	jmp read_some
+
+/* Two words, most often touched together before. */
+slope_gate_read_2:
+	test $3, %al
+	jne read_two
+	push %rcx
+	push %rdx
+	push %rsi
+	lea -PLAN_LOWEST(%rax), %rcx
+	cmp %gs:CTX_SPAN, %rcx
+	jae 4f
+	mov %gs:CTX_CORE, %rdx
+	mov %gs:(%rax), %ecx
+	cmp %gs:4(%rax), %ecx
+	jne 4f
+	mov CORE_TOP_STAMP(%rdx), %esi
+	sub CORE_BELOW_STAMP(%rdx), %ecx
+	sub CORE_BELOW_STAMP(%rdx), %esi
+	cmp %esi, %ecx
+	jae 2f
+	addl $2, CORE_FROM_CALLER(%rdx)
+1:	not %ecx
+	test %ecx, CORE_OWN_KEPT(%rdx)
+	mov CORE_TOP_STAMP(%rdx), %ecx
+	jne 3f
+	inc %ecx
+	or $0x808080, %ecx
+3:	mov %ecx, %gs:(%rax)
+	mov %ecx, %gs:4(%rax)
+	pop %rsi
+	pop %rdx
+	pop %rcx
+	ret
+2:	mov %gs:(%rax), %ecx
+	sub CORE_HINT_STAMP(%rdx), %ecx
+	cmp CORE_HINT_SPAN(%rdx), %ecx
+	jae 4f
+	addl $2, CORE_FROM_HINT(%rdx)
+	jmp 1b
+4:	pop %rsi
+	pop %rdx
+	pop %rcx
+read_two:
+	push %rcx
+	mov $8, %ecx
+	jmp read_some
+
+slope_gate_read_any:
+	push %rcx
+read_some:
+	push %rdx
+	push %rsi
+	push %rdi
+	push %r8
+	push %r9
+	push %r10
+	push %r11
+	sub $8, %rsp
+	mov %rax, %rdi
+	mov %ecx, %esi
+	cld
+	call reports_read
+	jmp 1f
+slope_gate_write_any:
+	push %rcx
+	push %rdx
+	push %rsi
+	push %rdi
+	push %r8
+	push %r9
+	push %r10
+	push %r11
+	sub $8, %rsp
+	mov %rax, %rdi
+	mov %ecx, %esi
+	cld
+	call reports_write
+1:	add $8, %rsp
+	pop %r11
+	pop %r10
+	pop %r9
+	pop %r8
+	pop %rdi
+	pop %rsi
+	pop %rdx
+	pop %rcx
+	/* A signal came meanwhile: step from here on. */
+	cmpq $0, %gs:CTX_WAITING
+	jne step
+	ret
+step:
+	pushfq
+	orq $0x100, (%rsp)
+	popfq
+	ret
+
+/* ---- calls and returns ---- */
+
+	.macro keep_registers
+	push %rcx
+	push %rdx
+	push %rsi
+	push %rdi
+	push %r8
+	push %r9
+	push %r10
+	push %r11
+	.endm
+	.macro bring_registers
+	pop %r11
+	pop %r10
+	pop %r9
+	pop %r8
+	pop %rdi
+	pop %rsi
+	pop %rdx
+	pop %rcx
+	.endm
+
+slope_gate_call:
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
+	keep_registers
+	mov %eax, %edi
+	mov %gs:CTX_REG(4), %rsi
+	add $8, %rsi
+	call activations_call
+	jmp 1f
+slope_gate_jump_from_stub:
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
+	keep_registers
+	mov %rcx, %rdi
+	mov %gs:CTX_REG(4), %rsi
+	add $8, %rsi
+	call activations_jump_from_stub
+	jmp 1f
+slope_gate_call_address:
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
+	keep_registers
+	mov %rcx, %rdi
+	mov %gs:CTX_REG(4), %rsi
+	add $8, %rsi
+	call activations_call_address
+1:	bring_registers
+	mov %gs:CTX_REG(0), %rax
+	mov %gs:CTX_REG(4), %rsp
+	cmpq $0, %gs:CTX_WAITING
+	jne step
+	ret
+
+/*
+ * The address on the program's stack becomes that of its translation, so that
+ * a real return goes there, as the processor expects after a real call.
+ */
+	.macro find_return place
+	mov \place, %rcx
+	movzwl %cx, %eax
+	mov codecache_table(,%rax,4), %eax
+	cmp PLAN_TARGETS(%rax), %rcx
+	jne 2f
+4:	mov PLAN_TARGETS+8(%rax), %rax
+3:	mov %rax, \place
+	.endm
+	.macro find_return_missed
+2:	movzwl %cx, %eax
+	mov codecache_table+0x40000(,%rax,4), %eax
+	cmp PLAN_TARGETS(%rax), %rcx
+	je 4b
+	mov %rcx, %gs:CTX_GUEST_TARGET
+	mov $return_missed, %eax
+	jmp 3b
+	.endm
+
+slope_gate_return:
+	mov %rax, %gs:CTX_REG(0)
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
+	keep_registers
+	mov %gs:CTX_REG(4), %rdi
+	call activations_return
+	mov %gs:CTX_REG(4), %rsi
+	find_return (%rsi)
+	bring_registers
+	mov %gs:CTX_REG(0), %rax
+	mov %gs:CTX_REG(4), %rsp
+	cmpq $0, %gs:CTX_WAITING
+	jne step
+	ret
+	find_return_missed
+
+slope_gate_return_event:
+	mov %rax, %gs:CTX_REG(0)
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
+	keep_registers
+	mov %gs:CTX_REG(4), %rdi
+	add $8, %rdi
+	call activations_return
+	mov %gs:CTX_REG(4), %rsi
+	add $8, %rsi
+	find_return (%rsi)
+	bring_registers
+	mov %gs:CTX_REG(0), %rax
+	mov %gs:CTX_REG(4), %rsp
+	cmpq $0, %gs:CTX_WAITING
+	jne step
+	ret
+	find_return_missed
+
+slope_gate_plain_return:
+	mov %rax, %gs:CTX_REG(0)
+	mov %rcx, %gs:CTX_REG(1)
+	find_return (%rsp)
+	mov %gs:CTX_REG(0), %rax
+	mov %gs:CTX_REG(1), %rcx
+	ret
+	find_return_missed
+
+slope_gate_plain_return_event:
+	mov %rax, %gs:CTX_REG(0)
+	mov %rcx, %gs:CTX_REG(1)
+	find_return 8(%rsp)
+	mov %gs:CTX_REG(0), %rax
+	mov %gs:CTX_REG(1), %rcx
+	ret
+	find_return_missed
+
+/* Here comes a return whose target is not in the table. */
+return_missed:
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
+	call slope_gate_leave
+	.quad 0
+	.long SITE_INDIRECT, 0
 
 slope_gate_syscall:
 	push %rbx

@@ -321,7 +321,7 @@ void observing_start(uint64_t pc, uint64_t sp)
 {
 	struct slope_config config = {
 		.cell_log2 = cell_log2(), .max_points = (uint32_t)observer.max_points, .stamp_limit = (uint32_t)observer.stamp_limit,
-		.toggled = observer.toggle.count != 0, .parallel = true,
+		.toggled = observer.toggle.count != 0, .marked = !observer.by_call, .parallel = true,
 	};
 	struct context *ctx = context_here();
 

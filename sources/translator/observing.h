@@ -6,8 +6,7 @@
  *   codeplaces.c   addresses of code to functions and modules (symbols.c)
  *   activations.c  calls, returns, jumps between functions, signal handlers
  *   fibers.c       one fiber per stack: the program's own, and coroutines'
- *   accesses.c     what is added to translated code
- *   checks.c       the inlined check that spares most accesses the way into C
+ *   reports.c      calls of C out of translated code; what else is added to it: making.h
  *   strings.c      repeated string instructions
  *   kerneldata.c   what system calls read and write
  *   profilefile.c  the profile
@@ -116,6 +115,17 @@ const uint64_t *fibers_costs(void);
 const uint64_t *fibers_costs_of(struct context *ctx);
 /* The topmost activation has changed: what inlined checks compare with. */
 void fibers_show_top(void);
+/* The same where neither the fiber nor its window has. */
+SLOPE_INLINE void fibers_show(struct context *ctx, const struct slope_thread *core)
+{
+	uint64_t top = core->top_stamp, seen = slope_stamp_seen(core->top_stamp, core->marks);
+
+	ctx->top = top << 32 | top | ctx->top_mask;
+	ctx->seen = seen << 32 | seen;
+	ctx->below_and_span = ctx->top_mask ? 0 : (uint64_t)(core->top_stamp - core->below_stamp) << 32 | core->below_stamp;
+	ctx->top_sp = core->top->sp;
+	ctx->top_fn = core->top->fn;
+}
 void fibers_stack_moved(uint64_t sp, uint64_t old_sp);
 /* The thread ends. */
 void fibers_end_all(struct context *ctx);
@@ -132,38 +142,21 @@ void activations_begin(uint64_t pc, uint64_t sp);
 void activations_handler(uint64_t handler, uint64_t sp, bool on_altstack);
 void activations_handler_ends(void);
 
-/* ---- accesses.c: into translated code, keeping all registers and flags ---- */
+/* ---- reports.c: calls of C out of translated code, keeping all registers and flags ---- */
 
-void accesses_emit(struct emit *e, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand, uint64_t pc);
-/* A call of `function` with up to three arguments that are constants or registers. */
 enum argument_kind { ARGUMENT_NONE, ARGUMENT_CONSTANT, ARGUMENT_REGISTER, ARGUMENT_CONTEXT };
 struct argument {
 	enum argument_kind kind;
 	uint64_t value;              /* the constant, the register's number, or the word's offset in the context */
 };
-void accesses_report(struct emit *e, const void *function, const struct argument argument[3]);
-/* Adds to the costs. */
-void accesses_count(struct emit *e, uint32_t instructions, uint32_t blocks);
-/* Does the instruction set the stack pointer to something not computed from it? */
-bool accesses_sets_stack(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand);
+void reports_call(struct emit *e, const void *function, const struct argument argument[3]);
+void reports_access(struct emit *e, const struct access *a);
+/* What they call. */
+void reports_read(uint64_t address, uint64_t bytes);
+void reports_write(uint64_t address, uint64_t bytes);
 
-/* ---- checks.c ---- */
-
-struct checks_jump {
-	uint8_t *done;
-};
-
-/* Does this processor, with cells of this size, have what the check needs? */
+/* Does this processor, with cells of this size, have what the checks of checks.c need? */
 bool checks_possible(void);
-/* Is there a check for accesses of this size? */
-bool checks_size(uint64_t bytes);
-/* Registers are saved; then the caller puts the address into rcx. */
-void checks_begin(struct emit *e);
-/* The check; what follows up to checks_end, with all registers the program's, runs if a word is not up to date. */
-struct checks_jump checks_emit(struct emit *e, uint64_t bytes, bool write);
-/* What follows up to checks_end runs if another function is on top. */
-struct checks_jump checks_top_fn(struct emit *e, uint32_t fn);
-void checks_end(struct emit *e, struct checks_jump jump);
 
 /* ---- strings.c ---- */
 

@@ -27,7 +27,7 @@
 #ifndef SLOPE_SOURCES_TRANSLATOR_PLAN_H
 #define SLOPE_SOURCES_TRANSLATOR_PLAN_H
 
-#define PLAN_LOWEST 0x100000ul           /* no program gets memory below */
+#define PLAN_LOWEST 0x100000             /* no program gets memory below */
 #define PLAN_NEAR 0x10000000ul
 #define PLAN_CACHE 0x60000000ul
 #define PLAN_CACHE_END 0x70000000ul

@@ -10,7 +10,7 @@
  *   startstack.c        what the program finds on its stack
  *   decoder.c           Zydis
  *   codecache.c         translated blocks: finding, linking, throwing away
- *   blocks.c            one block of the program becomes one of ours
+ *   making.h            how a block of translated code is made, and in which files
  *   gate.S              the ways between C and translated code
  *   dispatch.c          what happens when translated code leaves for C
  *   syscalls.c          system calls of the program
@@ -41,6 +41,12 @@ struct runtime {
 	struct space space;
 	struct codecache cache;
 	struct decoder decoder;
+	uint32_t window_log2;        /* W = 2^window_log2 */
+	bool flags_cross_calls;      /* the program passes flags to functions or back: against the ABI */
+	bool precise;                /* it has a handler for faults: registers must be right wherever one can happen */
+	bool odd_stack;              /* its stack pointer is not always a multiple of 4 */
+	bool start_over;             /* a block could not be made, since the others turned out to be wrong */
+	bool translated_shared;      /* translations know that there are several stacks */
 	const char *self;            /* our own file */
 	const char *program;         /* the program's file, as it was named */
 	const char *program_on_stack;    /* the same where the program finds it */
@@ -86,9 +92,7 @@ const struct block *blocks_translate(uint64_t pc);
 
 /* ---- dispatch.c ---- */
 
-/* What a site is: the record lies behind the call to slope_gate_leave. */
-enum site_kind { SITE_DIRECT, SITE_INDIRECT, SITE_SYSCALL };
-
+/* What a site is, SITE_* of context.h: the record lies behind the call to slope_gate_leave. */
 struct site {
 	uint64_t target;             /* the program's address to go on at; SITE_INDIRECT: the context has it */
 	uint32_t kind, patch;        /* SITE_DIRECT: where the branch's displacement lies; 0: not to be linked */

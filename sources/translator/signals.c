@@ -30,8 +30,10 @@
 #define OWN_STACK_BYTES (1u << 20)
 #define FPSTATE_BYTES 512u
 #define DEFAULT ((uint64_t)0)
+#define FAULTS (bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP))
 #define IGNORED ((uint64_t)1)
 #define NOWHERE UINT64_MAX
+#define SKIPPED (UINT64_MAX - 1)
 #define FAULT_WRITE 2u           /* in a page fault's error code */
 
 struct action {
@@ -69,9 +71,6 @@ static struct action action_of(int number)
 	lock_give(&runtime.lock);
 	return a;
 }
-
-/* What the processor says of an instruction. */
-#define FAULTS (bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL))
 
 /* Writes to code must reach us, and steps. */
 uint64_t signals_allowed(uint64_t mask)
@@ -211,6 +210,25 @@ static void end_by(int number)
 	die_by(number);
 }
 
+/* The program's register with this number. */
+static uint64_t *register_of(struct ucontext *uc, int number)
+{
+	struct sigcontext_64 *r = (struct sigcontext_64 *)(void *)&uc->uc_mcontext;
+	__u64 *const list[16] = {
+		&r->ax, &r->cx, &r->dx, &r->bx, &r->sp, &r->bp, &r->si, &r->di,
+		&r->r8, &r->r9, &r->r10, &r->r11, &r->r12, &r->r13, &r->r14, &r->r15,
+	};
+
+	return (uint64_t *)list[number];
+}
+
+/* The register that the block has borrowed gets the program's value. */
+static void give_back(struct ucontext *uc, const struct block *block)
+{
+	if (block->facts.stamp >= 0)
+		*register_of(uc, block->facts.stamp) = context_here()->stamp_home;
+}
+
 /* As if nothing had been waiting. */
 static void go_back(struct ucontext *uc, uint64_t pc)
 {
@@ -230,10 +248,12 @@ static void on_step(struct ucontext *uc)
 		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;     /* the program kept flags from an earlier step */
 		return;
 	}
-	if (!block || block->code != uc->uc_mcontext.rip) {
+	if (!block || (block->code != uc->uc_mcontext.rip && block->code + block->facts.inner != uc->uc_mcontext.rip)) {
 		step_on(uc);
 		return;
 	}
+	if (block->code != uc->uc_mcontext.rip)
+		give_back(uc, block);
 	pc = block->pc;
 	ctx->asked = 0;
 	threading_pause(ctx);
@@ -266,21 +286,10 @@ static bool is_asked(int number, const siginfo_t *info, struct ucontext *uc)
 	return true;
 }
 
-/* In code that was added the program's registers may be in the context: those that checks use. */
-static void bring_registers_back(struct ucontext *uc)
-{
-	const uint64_t *reg = context_here()->reg;
-
-	uc->uc_mcontext.rax = reg[REG_RAX];
-	uc->uc_mcontext.rcx = reg[REG_RCX];
-	uc->uc_mcontext.rdx = reg[REG_RDX];
-	uc->uc_mcontext.rsi = reg[REG_RSI];
-	uc->uc_mcontext.rdi = reg[REG_RDI];
-}
-
 /*
- * The program's address of the instruction that faulted; NOWHERE when it was
- * not one of the program's. A check faults where its instruction would.
+ * The program's address of the instruction that faulted, and its registers;
+ * NOWHERE when it was not one of the program's. SKIPPED: it was a check, which
+ * has been left out: its instruction will fault itself.
  */
 static uint64_t fault_pc(struct ucontext *uc)
 {
@@ -290,11 +299,21 @@ static uint64_t fault_pc(struct ucontext *uc)
 
 	if (!block)
 		return rip < PLAN_CACHE || (rip >= PLAN_SELF_END && rip < runtime.space.window) ? rip : NOWHERE;
-	while (i + 1 < block->marks && block->mark[i + 1].cache <= rip - block->code)
+	uint64_t at = rip - block->code;
+
+	if (at >= block->code_bytes)
+		return NOWHERE;          /* nothing faults in the cold part */
+	while (i + 1 < block->marks && block->mark[i + 1].cache <= at)
 		i++;
-	if (observer.on && rip - block->code < block->mark[i].own)
-		bring_registers_back(uc);
-	return block->pc + block->mark[i].program;
+	if (at >= block->mark[i].cache && at < block->mark[i].own) {
+		if (block->mark[i].borrowed)
+			*register_of(uc, block->facts.spare) = context_here()->spare_home;
+		uc->uc_mcontext.rip = block->code + block->mark[i].own;
+		return SKIPPED;
+	}
+	if (at >= block->facts.inner)
+		give_back(uc, block);
+	return block->pc + (uint64_t)(int64_t)block->mark[i].program;
 }
 
 /* Is the page writable, or has it been made so by another thread meanwhile? */
@@ -354,6 +373,8 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 	if (is_fault(number, info)) {
 		uint64_t pc = fault_pc(uc);
 
+		if (pc == SKIPPED)
+			return;
 		if (pc == NOWHERE)
 			fail(number, uc->uc_mcontext.rip, (uint64_t)info->si_addr);
 		else if (!action_of(number).handler)
@@ -367,7 +388,7 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 	ctx->waiting = (uint32_t)number;
 	ctx->signal_mask = mask;
 	slope_copy(ctx->signal_info, info, sizeof ctx->signal_info);
-	uc->uc_sigmask = ~(sigset_t)(FAULTS | bit(SIGTRAP));
+	uc->uc_sigmask = ~(sigset_t)FAULTS;
 	step_on(uc);
 }
 
@@ -393,7 +414,7 @@ void signals_use_stack(void *stack, size_t bytes)
 static struct action ours(uint64_t flags)
 {
 	return (struct action){
-		.handler = (uint64_t)on_signal, .restorer = (uint64_t)slope_gate_sigreturn, .mask = ~FAULTS,
+		.handler = (uint64_t)on_signal, .restorer = (uint64_t)slope_gate_sigreturn, .mask = ~(FAULTS & ~bit(SIGTRAP)),
 		.flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER | (flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT)),
 	};
 }
@@ -481,6 +502,11 @@ long signals_action(int number, const void *action, void *old, size_t set_bytes)
 	lock_give(&runtime.lock);
 	if (!result && old)
 		slope_copy(old, &was, sizeof was);
+	/* It will look at registers, or go on elsewhere with them. */
+	if (!result && wanted.handler > IGNORED && FAULTS >> (number - 1) & 1 && !runtime.precise) {
+		runtime.precise = true;
+		threading_empty_cache();
+	}
 	return result;
 }
 

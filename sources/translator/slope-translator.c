@@ -4,7 +4,8 @@
  *
  * Runs a program under slope's own binary translator: loads it, and from its
  * first instruction on runs a translation of it. `slope record` starts this;
- * plan.h and runtime.h say how it works.
+ * plan.h and runtime.h say how it works. With --check it ends before that
+ * instruction: status 0, or one line that says what is in the way.
  */
 #include "sources/translator/runtime.h"
 #include "sources/translator/observing.h"
@@ -23,6 +24,7 @@ void slope_translator_main(const uint64_t *own) __attribute__((noreturn));
 
 struct start {
 	uint64_t window_log2;
+	bool check;                  /* end before the first instruction */
 	const char *argv0;
 	char **argv;                 /* the program and its arguments */
 };
@@ -40,7 +42,9 @@ static void take_option(struct start *start, const char *option)
 {
 	const char *value;
 
-	if ((value = system_after(option, "--argv0="))) {
+	if (system_same(option, "--check")) {
+		start->check = true;
+	} else if ((value = system_after(option, "--argv0="))) {
 		start->argv0 = value;
 	} else if ((value = system_after(option, "--window-log2="))) {
 		start->window_log2 = number_in(value);
@@ -203,6 +207,7 @@ void slope_translator_main(const uint64_t *own)
 	runtime.self = own_path();
 	runtime.program = start.argv[0];
 	space_init(&runtime.space, UINT64_C(1) << start.window_log2, &runtime.lock);
+	runtime.window_log2 = (uint32_t)start.window_log2;
 	make_context(observing_shadow_bytes(UINT64_C(1) << start.window_log2));
 	argv = find_program(start.argv);
 	if (argv == start.argv && start.argv0)
@@ -216,6 +221,8 @@ void slope_translator_main(const uint64_t *own)
 	runtime.argv = argv;
 	uint64_t pc = load(own, argv);
 
+	if (start.check)
+		system_call(__NR_exit_group, 0, 0, 0, 0, 0, 0);
 	if (observer.on)
 		observing_start(pc, context_here()->reg[REG_RSP]);
 	signals_start();

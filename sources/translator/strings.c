@@ -99,7 +99,7 @@ void strings_before(struct emit *e)
 
 void strings_after(struct emit *e, const ZydisDecodedInstruction *i)
 {
-	accesses_report(e, (const void *)repeated, (const struct argument[3]){
+	reports_call(e, (const void *)repeated, (const struct argument[3]){
 		{ ARGUMENT_CONSTANT, kind_of(i) }, { ARGUMENT_REGISTER, REG_RCX },
 	});
 }

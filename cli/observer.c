@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/observer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/messages.h"
+#include "cli/program.h"
+
+#define SMALLEST "/bin/true"
+#define LINE_BYTES 512u
+
+/* The translator's own lines end with the advice to take Valgrind; here that is somebody else's to give. */
+static void cut_advice(char *line)
+{
+	char *advice = strstr(line, "--source=valgrind");
+
+	while (advice && advice > line && *advice != ',' && *advice != ';')
+		advice--;
+	if (advice && advice > line)
+		*advice = '\0';
+}
+
+char *slope_observer_obstacle(const struct slope_launcher *launcher, const char *file, uint64_t cell_bytes)
+{
+	char line[LINE_BYTES], cell[32];
+	char *argv[] = { launcher->translator, "--check", cell, "--", (char *)(file ? file : SMALLEST), NULL };
+
+	if (!launcher->translator)
+		return slope_text("slope-translator is missing %s; build it with 'make' where libzydis-dev is installed",
+				  getenv("SLOPE_LIBEXEC") ? "in SLOPE_LIBEXEC" : "beside the slope command");
+	snprintf(cell, sizeof cell, "--cell=%llu", (unsigned long long)cell_bytes);
+	int status = slope_program_ask(argv, line, sizeof line);
+
+	if (status == 0)
+		return NULL;
+	cut_advice(line);
+	return *line ? slope_text("%s", strncmp(line, "slope: ", 7) ? line : line + 7)
+		     : slope_text("%s does not start (wait status %d)", launcher->translator, status);
+}
+
+bool slope_observer_choose(struct slope_launcher *launcher, enum slope_source wanted, const char *file, uint64_t cell_bytes)
+{
+	bool asked = wanted == SLOPE_SOURCE_TRANSLATOR;
+	bool preferred = wanted == SLOPE_SOURCE_ANY && SLOPE_SOURCE_PREFERRED == SLOPE_SOURCE_TRANSLATOR;
+
+	launcher->translated = false;
+	if (!asked && !(preferred && launcher->translator))
+		return true;
+	char *obstacle = slope_observer_obstacle(launcher, file, cell_bytes);
+
+	launcher->translated = !obstacle;
+	if (obstacle && asked)
+		slope_say("--source=translator: %s; use --source=valgrind", obstacle);
+	else if (obstacle)
+		slope_say("Valgrind observes this run, since the translator cannot: %s", obstacle);
+	free(obstacle);
+	return launcher->translated || !asked;
+}

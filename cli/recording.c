@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/recording.h"
+
+#include <sys/resource.h>
+
+#include "cli/messages.h"
+
+#define STACK_DEFAULT_BYTES (8u << 20)
+#define STACK_MAX_BYTES (UINT64_C(4) << 30)
+
+static const char *const input_name[] = { "trms", "rms", "both" };
+static const char *const access_name[] = { "inline", "call" };
+
+/* A main stack larger than Valgrind's own idea of it, where the user allows one. */
+static void add_stack_size(struct slope_list *options)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur <= STACK_DEFAULT_BYTES)
+		return;
+	uint64_t bytes = limit.rlim_cur < STACK_MAX_BYTES ? limit.rlim_cur : STACK_MAX_BYTES;
+
+	slope_list_add(options, "--main-stacksize=%llu", (unsigned long long)bytes);
+}
+
+static void add_globs(struct slope_list *options, const char *name, const struct slope_list *globs)
+{
+	for (size_t i = 0; i < globs->count; i++)
+		slope_list_add(options, "--%s=%s", name, globs->text[i]);
+}
+
+/* Valgrind's own. */
+static void valgrind_options(struct slope_list *options, const struct slope_settings *s)
+{
+	slope_list_add(options, "-q");
+	slope_list_add(options, "--tool=slope");
+	slope_list_add(options, "--fair-sched=%s", s->fair_sched ? "no" : "yes");
+	slope_list_add(options, "--trace-children=yes");
+	slope_list_add(options, "--vgdb=no");
+	slope_list_add(options, "--max-threads=%llu", (unsigned long long)s->max_threads);
+	add_stack_size(options);
+}
+
+static void source_options(struct slope_list *options, const struct slope_settings *s, bool translated, const char *path)
+{
+	if (!translated)
+		valgrind_options(options, s);
+	slope_list_add(options, "--slope-out=%s", path);
+	slope_list_add(options, "--cell=%llu", (unsigned long long)s->cell);
+	slope_list_add(options, "--input=%s", input_name[s->input]);
+	slope_list_add(options, "--cost=%s", s->cost);
+	slope_list_add(options, "--max-points=%llu", (unsigned long long)s->max_points);
+	add_globs(options, "toggle", &s->toggle);
+	add_globs(options, "only", &s->only);
+	add_globs(options, "skip", &s->skip);
+	if (s->stamp_limit)
+		slope_list_add(options, "--stamp-limit=%llu", (unsigned long long)s->stamp_limit);
+	if (s->access)
+		slope_list_add(options, "--access=%s", access_name[s->access]);
+}
+
+bool slope_recording_run(struct slope_recording *r, const struct slope_settings *s, const struct slope_launcher *launcher,
+			 const char *output, char **program, char *file)
+{
+	struct slope_list options = { 0 };
+	bool ran = false;
+
+	if (!slope_runfiles_prepare(&r->files, output))
+		return false;
+	source_options(&options, s, launcher->translated, r->files.path);
+	if (program[0][0] == '-')
+		program[0] = file;   /* or Valgrind would take it for an option */
+	ran = slope_toollog_open(&r->log, &options) && slope_launcher_run(launcher, &options, program, &r->pid, &r->status);
+	if (!ran)
+		slope_runfiles_cancel(&r->files);
+	slope_list_fini(&options);
+	return ran;
+}
+
+void slope_recording_fini(struct slope_recording *r)
+{
+	slope_toollog_close(&r->log);
+	slope_runfiles_fini(&r->files);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One run of a program under one source, with the settings of `record`: the
+ * source's options, the files it leaves, what it had to say.
+ */
+#ifndef SLOPE_CLI_RECORDING_H
+#define SLOPE_CLI_RECORDING_H
+
+#include <stdint.h>
+
+#include "cli/launch.h"
+#include "cli/runfiles.h"
+#include "cli/toollog.h"
+
+/* What the command line says. */
+struct slope_settings {
+	const char *output, *cost;
+	unsigned source, input, fair_sched, access;
+	uint64_t cell, max_points, max_threads, stamp_limit;
+	struct slope_list toggle, only, skip;
+	bool no_symbols, quiet, verify, json;
+};
+
+/* Starts as zeros. */
+struct slope_recording {
+	struct slope_runfiles files;
+	struct slope_toollog log;
+	pid_t pid;                   /* the main process */
+	int status;                  /* its end, as from waitpid */
+};
+
+/*
+ * Runs `program`, which is in `file`, under the launcher's source, and waits
+ * for its end; the profile is to be `output`. False, with one line said and
+ * nothing changed, when it could not be started. What the program left is
+ * then to be collected from `r->files`, what the source said from `r->log`.
+ */
+bool slope_recording_run(struct slope_recording *r, const struct slope_settings *s, const struct slope_launcher *launcher,
+			 const char *output, char **program, char *file);
+void slope_recording_fini(struct slope_recording *r);
+
+#endif

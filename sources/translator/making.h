@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How a trace becomes a block, file by file:
+ *
+ *   trace.c      which instructions, and what is known of them
+ *   checks.c     the checks of their reads and writes: where, and what they are
+ *   transfers.c  whatever leaves the block: branches, calls, returns
+ *   blocks.c     the instructions themselves, and the order of it all
+ *   reports.c    calls of plain C that keep everything
+ *
+ * A block that has checks borrows a register that its trace does not mention:
+ * it holds the topmost activation's stamp twice, the program's value is at
+ * CTX_STAMP_HOME. Loaded first, given back on every way out. Most flags that
+ * checks change are dead; checks.c says what happens where they are not.
+ *
+ * What is rarely needed comes last and lies elsewhere: the block's cold part.
+ */
+#ifndef SLOPE_SOURCES_TRANSLATOR_MAKING_H
+#define SLOPE_SOURCES_TRANSLATOR_MAKING_H
+
+#include "sources/translator/emit.h"
+#include "sources/translator/runtime.h"
+
+#define COLD_MAX 512u
+#define EXITS_MAX 16u
+#define JUMPS_MAX 20u
+
+/* A piece of the cold part, entered by jumps and, where it comes back, left by one. */
+struct cold {
+	/* Those of checks.c, those of transfers.c. */
+	enum { COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK, COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS } kind;
+	uint8_t *jump[JUMPS_MAX];    /* their displacements */
+	unsigned jumps;
+	const uint8_t *back;
+	struct address at;           /* with the registers as they are at the check */
+	uint32_t bytes;
+	uint16_t live;               /* registers that somebody needs there */
+	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
+	bool keep_flags;             /* COLD_MISS: as the first look did */
+	const struct symbols_range *code;    /* COLD_FAR: the module's */
+	unsigned step;               /* COLD_BRANCH and COLD_STACK: the one that left; COLD_ODD_STACK: the one before which */
+};
+
+/* A way out that is to be linked: the jump's displacement, and the program's address. */
+struct exit {
+	uint64_t target;
+	uint8_t *patch;
+};
+
+struct maker {
+	struct emit e;
+	uint8_t *start;              /* in the cache */
+	struct trace trace;
+	bool checked_writes;         /* others may have seen what is written: C decides about words that are not the thread's own */
+	int stamp, spare;            /* registers; stamp: NO_REGISTER when the block has no checks */
+	uint8_t *inner;              /* behind the loading of the stamp */
+	unsigned counted_at;         /* the step before which the main way counts its costs; steps: behind the last one */
+	struct {
+		uint16_t access, step;   /* before which step */
+		bool called;             /* by plain C */
+	} check[TRACE_ACCESSES];
+	unsigned checks;
+	struct cold cold[COLD_MAX];
+	unsigned colds;
+	struct exit exit[EXITS_MAX];
+	unsigned exits;
+	struct mark mark[TRACE_STEPS];
+	uint32_t marks;
+	bool borrowing;              /* the program's value of the spare register is at CTX_SPARE_HOME */
+	uint16_t stack_origin;       /* of a stack pointer that is known to be a multiple of 4, 0: none */
+	int32_t stack_plus;
+};
+
+static inline struct cold *making_cold(struct maker *m, unsigned kind)
+{
+	struct cold *c = &m->cold[m->colds++];
+
+	*c = (struct cold){ .kind = kind };
+	return c;
+}
+
+/* A conditional jump to a piece of the cold part. */
+static inline void making_jump(struct maker *m, struct cold *c, int condition)
+{
+	c->jump[c->jumps++] = emit_jump_ahead(&m->e, condition);
+}
+
+/* Whoever wants into this piece comes here. */
+static inline void making_land(struct maker *m, const struct cold *c)
+{
+	for (unsigned i = 0; i < c->jumps; i++)
+		emit_land(&m->e, c->jump[i]);
+}
+
+/* ---- checks.c ---- */
+
+/* Finds out which checks are needed, and where they can be. */
+void checks_place(struct maker *m);
+/* Those that come before this step. True: meanwhile the program's value of the spare register is at CTX_SPARE_HOME. */
+bool checks_emit(struct maker *m, unsigned step);
+void checks_cold(struct maker *m, const struct cold *c);
+/* The function's first instruction: somebody may have jumped here. */
+void checks_entry(struct maker *m, uint32_t fn);
+
+/* ---- transfers.c ---- */
+
+/* Adds to the costs: flags are kept, or may be changed. */
+void transfers_count(struct maker *m, int32_t instructions, int32_t blocks, bool keep_flags);
+/* The program's registers come back. */
+void transfers_give_back(struct maker *m);
+/* To the program's address; linked later. */
+void transfers_exit(struct maker *m, uint64_t target);
+/* The last step, where it is a call, a return, a jump or anything that C does. True: it was one. */
+bool transfers_last(struct maker *m, const struct step *s);
+/* Conditional branches and moves of the stack on their way out. */
+void transfers_cold(struct maker *m, const struct cold *c);
+/* Behind everything: the ways to C that exits take until they are linked. */
+void transfers_exits(struct maker *m);
+/* Our stack, and the call that brings the site's record to slope_dispatch. */
+void transfers_site(struct maker *m, uint32_t kind, uint64_t target, const uint8_t *patch);
+
+/* ---- blocks.c ---- */
+
+/* A copy of the step's instruction that reaches the same operand. */
+void blocks_copy(struct maker *m, const struct step *s);
+/* A displacement of 32 bits for what the original reaches from `next`, now from the end of emission + `behind`. */
+void blocks_displacement(struct maker *m, int64_t displacement, uint64_t next, unsigned behind);
+
+#endif

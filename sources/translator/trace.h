@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A trace: the instructions that one translation covers, with one way in and
+ * several out. It goes on behind conditional branches and along direct jumps,
+ * and ends behind calls, returns, indirect jumps, system calls and whatever
+ * else hands over to C, at a function's first instruction, and where too few
+ * registers would be left that it does not mention.
+ *
+ * What is known of each instruction: the registers and flags that it uses and
+ * overwrites, the memory it touches, and where each register's value comes
+ * from, so that two operands can be seen to be the same place.
+ */
+#ifndef SLOPE_SOURCES_TRANSLATOR_TRACE_H
+#define SLOPE_SOURCES_TRANSLATOR_TRACE_H
+
+#include "sources/translator/decoder.h"
+
+#define TRACE_STEPS 64u
+#define TRACE_ACCESSES 128u
+#define NO_REGISTER (-1)
+#define REGISTERS 16u
+
+#define ARITHMETIC_FLAGS 0x8d5u          /* CF PF AF ZF SF OF, as the processor has them */
+
+struct address {
+	int base, index;             /* numbers, or NO_REGISTER */
+	unsigned scale_log2;
+	int64_t displacement;        /* with no registers: the whole address */
+	bool short_registers;        /* 32 bits */
+	bool in_fs;
+};
+
+struct access {
+	struct address at;           /* with the registers as they are before the step */
+	uint32_t bytes;
+	uint8_t step;
+	bool write;
+	bool only_called;            /* no check knows it: a call of C, at the step */
+	uint8_t element;             /* under a vector mask: bytes of an element; else 0 */
+	uint16_t mask;               /* its register, as Zydis numbers it */
+};
+
+/* A register's value: something unknown with a number, plus a constant. */
+struct origin {
+	uint16_t id;
+	int32_t plus;
+};
+
+enum step_kind {
+	STEP_PLAIN,                  /* goes on behind itself */
+	STEP_BRANCH,                 /* conditional: one way goes on, the other leaves the trace */
+	STEP_FOLLOWED,               /* a jump whose target is the next step: nothing is left of it */
+	STEP_REPEATED,               /* a repeated string instruction: the last one */
+	STEP_REQUEST,                /* the mark of include/slope.h: the last one */
+	STEP_LAST,                   /* leaves the trace in its own way */
+};
+
+struct step {
+	ZydisDecodedInstruction i;
+	uint64_t pc, next;
+	enum step_kind kind;
+	bool taken;                  /* STEP_BRANCH: the trace goes on at the branch's target */
+	bool moves_stack;            /* sets the stack pointer to something not computed from it */
+	uint16_t uses, kills;        /* registers that it needs, or changes in part; that it overwrites */
+	uint16_t flag_uses, flag_kills;
+	uint16_t live;               /* before it: registers that somebody may still need */
+	uint16_t live_flags;
+	uint32_t instructions, blocks;     /* from the start of the trace up to and with this one */
+	struct origin origin[REGISTERS];   /* before it */
+};
+
+struct trace {
+	uint64_t start;
+	struct step step[TRACE_STEPS];
+	unsigned steps;
+	struct access access[TRACE_ACCESSES];
+	unsigned accesses;
+	uint16_t mentioned;          /* registers */
+	uint16_t origins;            /* ids that are given */
+	uint64_t next;               /* where a trace that ends in the open goes on; 0 when its last step decides */
+	uint16_t live_flags;         /* behind the last step */
+	int32_t instructions, blocks;      /* what the main way counts in all */
+	bool entry_flags;            /* a function that it calls or returns to wants flags from the other side of the call */
+};
+
+/* False when there is no code at pc. Stops the process where there are bytes that are no instruction. */
+bool trace_make(struct trace *t, uint64_t pc);
+
+/* ---- accesses.c ---- */
+
+/* Appends what the instruction touches to the trace. */
+void accesses_add(struct trace *t, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand, uint64_t pc);
+/* Does the instruction set the stack pointer to something not computed from it? */
+bool accesses_sets_stack(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand);
+/* The general register around this one, or NO_REGISTER. */
+int accesses_register(ZydisRegister r);
+
+#endif

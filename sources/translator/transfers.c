@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The ways out of a block. Direct ones go to a site that fetches the next
+ * block, and are linked to it by one aligned store. A call is a real call, so
+ * that the processor expects its return; the address that it pushes is then
+ * overwritten by the program's own. A return finds the translation of the
+ * address on the stack, puts it there, and is a real return. Indirect branches
+ * look into the code cache's table.
+ *
+ * Costs are counted once on the main way, where flags are dead, and on each
+ * way out of it by the difference.
+ */
+#include "sources/translator/making.h"
+#include "sources/translator/observing.h"
+#include "sources/translator/symbols.h"
+
+#define NEAR_LOG2 20u            /* a jump is near within a range of so many bytes */
+#define NEAR_LOG2_MIN 10u
+
+/* ---- costs ---- */
+
+static void count_unit(struct emit *e, int unit, int32_t add, int scratch)
+{
+	uint32_t offset = CTX_COST + 8 * (uint32_t)unit;
+
+	if (unit < 0 || !add)
+		return;
+	if (scratch == NO_REGISTER) {
+		emit_bytes(e, "\x65\x48\x81\x04\x25", 5);         /* addq $add, %gs:COST */
+		emit_32(e, offset);
+		emit_32(e, (uint32_t)add);
+		return;
+	}
+	struct address sum = { .base = scratch, .index = NO_REGISTER, .displacement = add };
+
+	emit_restore(e, (unsigned)scratch, offset);
+	emit_address(e, (unsigned)scratch, &sum, 0);
+	emit_save(e, (unsigned)scratch, offset);
+}
+
+void transfers_count(struct maker *m, int32_t instructions, int32_t blocks, bool keep_flags)
+{
+	int scratch = !keep_flags ? NO_REGISTER : m->stamp != NO_REGISTER ? m->stamp : REG_R11;
+
+	if (!observer.on)
+		return;
+	if (keep_flags && m->stamp == NO_REGISTER)
+		emit_save(&m->e, REG_R11, CTX_STAMP_HOME);
+	count_unit(&m->e, observer.unit_ir, instructions, scratch);
+	count_unit(&m->e, observer.unit_bb, blocks, scratch);
+	if (keep_flags && m->stamp == NO_REGISTER)
+		emit_restore(&m->e, REG_R11, CTX_STAMP_HOME);
+}
+
+void transfers_give_back(struct maker *m)
+{
+	if (m->stamp != NO_REGISTER)
+		emit_restore(&m->e, (unsigned)m->stamp, CTX_STAMP_HOME);
+}
+
+/* ---- sites and exits ---- */
+
+void transfers_site(struct maker *m, uint32_t kind, uint64_t target, const uint8_t *patch)
+{
+	struct site site = { target, kind, (uint32_t)(uint64_t)patch };
+
+	emit_save(&m->e, REG_RSP, CTX_REG(REG_RSP));
+	emit_restore(&m->e, REG_RSP, CTX_HOST_RSP);
+	emit_near(&m->e, 0xe8, (uint64_t)slope_gate_leave);
+	emit_bytes(&m->e, &site, sizeof site);
+}
+
+void transfers_exit(struct maker *m, uint64_t target)
+{
+	emit_align(&m->e, 1);
+	m->exit[m->exits++] = (struct exit){ target, emit_jump_ahead(&m->e, CONDITION_NONE) };
+}
+
+void transfers_exits(struct maker *m)
+{
+	for (unsigned i = 0; i < m->exits; i++) {
+		emit_land(&m->e, m->exit[i].patch);
+		transfers_site(m, SITE_DIRECT, m->exit[i].target, m->exit[i].patch);
+	}
+}
+
+/* Is the address in rcx at its place in this half of the table? Then eax leads to its target; otherwise a jump. */
+static uint8_t *emit_probe(struct emit *e, unsigned half, bool keep_flags)
+{
+	emit_bytes(e, "\x0f\xb7\xc1\x8b\x04\x85", 6);             /* movzwl %cx, %eax; mov TABLE(,%rax,4), %eax */
+	emit_32(e, (uint32_t)(uint64_t)codecache_table[half]);
+	if (!keep_flags) {
+		emit_bytes(e, "\x48\x3b\x88", 3);                 /* cmp TARGETS(%rax), %rcx */
+		emit_32(e, PLAN_TARGETS);
+		return emit_jump_ahead(e, CONDITION_NOT_EQUAL);
+	}
+	emit_bytes(e, "\x48\x8b\x90", 3);                         /* mov TARGETS(%rax), %rdx */
+	emit_32(e, PLAN_TARGETS);
+	emit_bytes(e, "\x48\xf7\xd2\x48\x8d\x4c\x11\x01", 8);     /* not %rdx; lea 1(%rcx,%rdx), %rcx */
+	emit_bytes(e, "\xe3\x05", 2);                             /* jrcxz over the next */
+	return emit_jump_ahead(e, CONDITION_NONE);
+}
+
+static void emit_go(struct emit *e, bool keep_flags)
+{
+	emit_bytes(e, "\x48\x8b\x80", 3);                         /* mov TARGETS+8(%rax), %rax */
+	emit_32(e, PLAN_TARGETS + 8);
+	emit_save(e, REG_RAX, CTX_TARGET);
+	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
+	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
+	if (keep_flags)
+		emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
+	emit_bytes(e, "\x65\xff\x24\x25", 4);                     /* jmp *%gs:TARGET */
+	emit_32(e, CTX_TARGET);
+}
+
+/*
+ * The program's address is in rcx, its own rcx in the context: find the
+ * translation and go there. Flags are kept by `not` and `lea`, which make the difference, and jrcxz, which decides.
+ */
+static void emit_lookup(struct maker *m, bool keep_flags)
+{
+	struct emit *e = &m->e;
+	struct cold *c = making_cold(m, COLD_MISS);
+
+	c->keep_flags = keep_flags;
+	emit_save(e, REG_RAX, CTX_REG(REG_RAX));
+	emit_save(e, REG_RCX, CTX_GUEST_TARGET);
+	if (keep_flags)
+		emit_save(e, REG_RDX, CTX_REG(REG_RDX));
+	c->jump[c->jumps++] = emit_probe(e, 0, keep_flags);
+	emit_go(e, keep_flags);
+}
+
+static void cold_miss(struct maker *m, const struct cold *c)
+{
+	struct emit *e = &m->e;
+	uint8_t *miss;
+
+	if (c->keep_flags)
+		emit_restore(e, REG_RCX, CTX_GUEST_TARGET);
+	miss = emit_probe(e, 1, c->keep_flags);
+	emit_go(e, c->keep_flags);
+	emit_land(e, miss);
+	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
+	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
+	if (c->keep_flags)
+		emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
+	transfers_site(m, SITE_INDIRECT, 0, NULL);
+}
+
+/* The operand of an indirect call or jump into rcx; the program's rcx goes to the context. */
+static void load_target(struct maker *m, const struct step *s)
+{
+	const ZydisDecodedInstruction *i = &s->i;
+	const uint8_t *code = (const uint8_t *)s->pc;
+	struct emit *e = &m->e;
+
+	if (i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS || i->operand_width != 64)
+		dispatch_refuse("an unusual indirect branch", s->pc);
+	emit_save(e, REG_RCX, CTX_REG(REG_RCX));
+	if (i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_FS)
+		emit_byte(e, 0x64);
+	if (i->attributes & ZYDIS_ATTRIB_HAS_ADDRESSSIZE)
+		emit_byte(e, 0x67);
+	emit_byte(e, 0x48 | (i->attributes & ZYDIS_ATTRIB_HAS_REX ? (unsigned)i->raw.rex.X << 1 | i->raw.rex.B : 0u));
+	emit_byte(e, 0x8b);
+	emit_byte(e, (unsigned)i->raw.modrm.mod << 6 | REG_RCX << 3 | i->raw.modrm.rm);
+	if (i->raw.modrm.mod == 0 && i->raw.modrm.rm == 5)
+		blocks_displacement(m, i->raw.disp.value, s->next, 0);
+	else
+		emit_bytes(e, code + i->raw.modrm.offset + 1, i->length - i->raw.modrm.offset - 1u);
+}
+
+/* ---- calls, jumps, returns ---- */
+
+/* The address that the call has pushed becomes the program's own. */
+static void correct_return_address(struct emit *e, uint64_t address)
+{
+	emit_bytes(e, "\x48\xc7\x04\x24", 4);                     /* movq $.., (%rsp) */
+	emit_32(e, (uint32_t)address);
+	if (address == (uint64_t)(int32_t)address)
+		return;
+	emit_bytes(e, "\xc7\x44\x24\x04", 4);                     /* movl $.., 4(%rsp) */
+	emit_32(e, (uint32_t)(address >> 32));
+}
+
+/* What slope sees of a call, all registers kept; the target is in rcx if it is not known. */
+static void observe_call(struct maker *m, bool direct, uint64_t target)
+{
+	uint32_t fn = direct ? codeplaces_function(target) : 0;
+
+	if (direct && fn == CODEPLACES_STUB)
+		return;
+	if (runtime.flags_cross_calls) {
+		reports_call(&m->e, direct ? (const void *)activations_call : (const void *)activations_call_address,
+			     (const struct argument[3]){
+			{ direct ? ARGUMENT_CONSTANT : ARGUMENT_REGISTER, direct ? fn : REG_RCX }, { ARGUMENT_REGISTER, REG_RSP },
+		});
+		return;
+	}
+	emit_save(&m->e, REG_RAX, CTX_REG(REG_RAX));
+	if (direct)
+		emit_constant(&m->e, REG_RAX, fn);
+	emit_near(&m->e, 0xe8, (uint64_t)(direct ? slope_gate_call : slope_gate_call_address));
+}
+
+static void emit_call(struct maker *m, const struct step *s)
+{
+	bool direct = s->i.raw.imm[0].is_relative;
+	uint64_t target = s->next + (uint64_t)s->i.raw.imm[0].value.s;
+	uint8_t *over;
+
+	if (!direct)
+		load_target(m, s);
+	emit_byte(&m->e, 0xe8);
+	over = m->e.at;
+	emit_32(&m->e, 0);
+	/* Here the return comes to; whoever returns to the program's address finds this place. */
+	codecache_return(&runtime.cache, s->next, (uint64_t)m->e.at);
+	transfers_exit(m, s->next);
+	emit_land(&m->e, over);
+	correct_return_address(&m->e, s->next);
+	if (observer.on)
+		observe_call(m, direct, target);
+	if (direct)
+		transfers_exit(m, target);
+	else
+		emit_lookup(m, runtime.flags_cross_calls);
+}
+
+/*
+ * Does the address in rcx lie near, and so surely in the same module? If not,
+ * C has a look. Flags are kept: shrx leaves what is above the nearness of a
+ * difference, jrcxz decides.
+ */
+static void emit_near_test(struct maker *m, uint64_t pc, const struct symbols_range *code)
+{
+	uint64_t size = code->end - code->start, from, log2 = NEAR_LOG2;
+	struct cold *c = making_cold(m, COLD_FAR);
+	struct emit *e = &m->e;
+
+	while (log2 && UINT64_C(1) << log2 > size)
+		log2--;
+	c->code = code;
+	emit_save(e, REG_RCX, CTX_GUEST_TARGET);
+	if (log2 < NEAR_LOG2_MIN || !observer.inlined || code->end >> 31) {
+		making_jump(m, c, CONDITION_NONE);
+		c->back = e->at;
+		return;
+	}
+	from = pc - (UINT64_C(1) << (log2 - 1));
+	if (pc < code->start || pc - code->start < UINT64_C(1) << (log2 - 1))
+		from = code->start;
+	if (from + (UINT64_C(1) << log2) > code->end)
+		from = code->end - (UINT64_C(1) << log2);
+	struct address difference = { .base = REG_RCX, .index = NO_REGISTER, .displacement = -(int64_t)from };
+
+	emit_save(e, REG_RAX, CTX_REG(REG_RAX));
+	emit_constant(e, REG_RAX, log2);
+	emit_address(e, REG_RCX, &difference, 0);
+	emit_bytes(e, "\xc4\xe2\xfb\xf7\xc9", 5);                 /* shrx %rax, %rcx, %rcx */
+	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
+	emit_bytes(e, "\xe3\x05", 2);                             /* jrcxz over the next */
+	making_jump(m, c, CONDITION_NONE);
+	c->back = e->at;
+	emit_restore(e, REG_RCX, CTX_GUEST_TARGET);
+}
+
+static void cold_far(struct maker *m, const struct cold *c)
+{
+	emit_restore(&m->e, REG_RCX, CTX_GUEST_TARGET);
+	reports_call(&m->e, (const void *)activations_jump_address, (const struct argument[3]){
+		{ ARGUMENT_REGISTER, REG_RCX }, { ARGUMENT_REGISTER, REG_RSP }, { ARGUMENT_CONSTANT, (uint64_t)c->code },
+	});
+	emit_near(&m->e, 0xe9, (uint64_t)c->back);
+}
+
+/* A jump to the address in rcx. Out of a stub it ends in a function; elsewhere it does if it leaves the module. */
+static void observe_jump(struct maker *m, const struct step *s)
+{
+	bool stub = codeplaces_is_stub(m->trace.start);
+	const struct symbols_range *code = codeplaces_code_range(m->trace.start);
+
+	if (stub && !runtime.flags_cross_calls) {
+		emit_save(&m->e, REG_RAX, CTX_REG(REG_RAX));
+		emit_near(&m->e, 0xe8, (uint64_t)slope_gate_jump_from_stub);
+	} else if (stub) {
+		reports_call(&m->e, (const void *)activations_jump_from_stub, (const struct argument[3]){
+			{ ARGUMENT_REGISTER, REG_RCX }, { ARGUMENT_REGISTER, REG_RSP },
+		});
+	} else if (code) {
+		emit_near_test(m, s->pc, code);
+	}
+}
+
+static void emit_jump(struct maker *m, const struct step *s)
+{
+	if (s->i.raw.imm[0].is_relative) {
+		transfers_exit(m, s->next + (uint64_t)s->i.raw.imm[0].value.s);
+		return;
+	}
+	load_target(m, s);
+	if (observer.on)
+		observe_jump(m, s);
+	/* Stubs jump to functions: no flags there. */
+	emit_lookup(m, runtime.flags_cross_calls || !observer.on || !codeplaces_is_stub(m->trace.start));
+}
+
+/* The return as it was before all this, for programs whose functions return something in flags. */
+static void emit_careful_return(struct maker *m, uint32_t more)
+{
+	static const uint8_t skip[] = { 0x48, 0x8d, 0xa4, 0x24 };           /* lea n(%rsp), %rsp */
+
+	if (observer.on)
+		reports_call(&m->e, (const void *)activations_return, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
+	emit_save(&m->e, REG_RCX, CTX_REG(REG_RCX));
+	emit_byte(&m->e, 0x59);
+	if (more) {
+		emit_bytes(&m->e, skip, sizeof skip);
+		emit_32(&m->e, more);
+	}
+	emit_lookup(m, true);
+}
+
+static void emit_return(struct maker *m, const struct step *s)
+{
+	uint32_t more = s->i.raw.imm[0].size ? (uint32_t)s->i.raw.imm[0].value.u : 0;
+
+	if (s->i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+		dispatch_refuse("a far return", s->pc);
+	if (runtime.flags_cross_calls) {
+		emit_careful_return(m, more);
+	} else if (!more) {
+		emit_near(&m->e, 0xe9, (uint64_t)(observer.on ? slope_gate_return : slope_gate_plain_return));
+	} else {
+		emit_near(&m->e, 0xe8, (uint64_t)(observer.on ? slope_gate_return_event : slope_gate_plain_return_event));
+		emit_byte(&m->e, 0xc2);
+		emit_byte(&m->e, more & 0xff);
+		emit_byte(&m->e, more >> 8);
+	}
+}
+
+/* jrcxz and the loops reach only 127 bytes: they jump over the way out. */
+static void emit_short_branch(struct maker *m, const struct step *s)
+{
+	uint8_t *distance;
+
+	if (s->i.attributes & ZYDIS_ATTRIB_HAS_ADDRESSSIZE)
+		emit_byte(&m->e, 0x67);
+	emit_byte(&m->e, s->i.opcode);
+	distance = m->e.at;
+	emit_byte(&m->e, 0);
+	transfers_exit(m, s->next);
+	*distance = (uint8_t)(m->e.at - (distance + 1));
+	transfers_exit(m, s->next + (uint64_t)s->i.raw.imm[0].value.s);
+}
+
+bool transfers_last(struct maker *m, const struct step *s)
+{
+	transfers_give_back(m);
+	if (s->i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+		dispatch_refuse("a far branch", s->pc);
+	switch (s->i.mnemonic) {
+	case ZYDIS_MNEMONIC_CALL:
+		emit_call(m, s);
+		return true;
+	case ZYDIS_MNEMONIC_JMP:
+		emit_jump(m, s);
+		return true;
+	case ZYDIS_MNEMONIC_RET:
+		emit_return(m, s);
+		return true;
+	case ZYDIS_MNEMONIC_SYSCALL:
+		transfers_site(m, SITE_SYSCALL, s->next, NULL);
+		return true;
+	case ZYDIS_MNEMONIC_XBEGIN:
+		/* A transaction that never begins: status 0, and the way it has for that. */
+		emit_constant(&m->e, REG_RAX, 0);
+		transfers_exit(m, s->next + (uint64_t)s->i.raw.imm[0].value.s);
+		return true;
+	case ZYDIS_MNEMONIC_WRFSBASE:
+		blocks_copy(m, s);
+		emit_save(&m->e, REG_RAX, CTX_REG(REG_RAX));
+		emit_bytes(&m->e, "\xf3\x48\x0f\xae\xc0", 5);     /* rdfsbase %rax */
+		emit_save(&m->e, REG_RAX, CTX_FS);
+		emit_restore(&m->e, REG_RAX, CTX_REG(REG_RAX));
+		transfers_exit(m, s->next);
+		return true;
+	case ZYDIS_MNEMONIC_INT:
+	case ZYDIS_MNEMONIC_SYSENTER:
+	case ZYDIS_MNEMONIC_IRET:
+	case ZYDIS_MNEMONIC_IRETD:
+	case ZYDIS_MNEMONIC_IRETQ:
+	case ZYDIS_MNEMONIC_RDGSBASE:
+	case ZYDIS_MNEMONIC_WRGSBASE:
+		dispatch_refuse("an instruction of another system", s->pc);
+		return true;
+	default:
+		emit_short_branch(m, s);
+		return true;
+	}
+}
+
+/* ---- the cold part ---- */
+
+/* Blocks that are counted while the block's registers are the program's. */
+static void count_apart(struct maker *m, int32_t blocks)
+{
+	int stamp = m->stamp;
+
+	m->stamp = NO_REGISTER;
+	transfers_count(m, 0, blocks, true);
+	m->stamp = stamp;
+}
+
+void transfers_cold(struct maker *m, const struct cold *c)
+{
+	const struct step *s = &m->trace.step[c->step];
+	bool counted = c->step >= m->counted_at;
+
+	making_land(m, c);
+	if (c->kind == COLD_MISS || c->kind == COLD_FAR) {
+		if (c->kind == COLD_MISS)
+			cold_miss(m, c);
+		else
+			cold_far(m, c);
+		return;
+	}
+	transfers_count(m, (int32_t)s->instructions - (counted ? m->trace.instructions : 0),
+			(int32_t)s->blocks - (counted ? m->trace.blocks : 0), true);
+	transfers_give_back(m);
+	if (c->kind == COLD_BRANCH) {
+		transfers_exit(m, s->taken ? s->next : s->next + (uint64_t)s->i.raw.imm[0].value.s);
+		return;
+	}
+	reports_call(&m->e, (const void *)fibers_stack_moved, (const struct argument[3]){
+		{ ARGUMENT_REGISTER, REG_RSP }, { ARGUMENT_CONTEXT, CTX_SPARE },
+	});
+	/* What goes on here will count as a block again, but is none. */
+	count_apart(m, -1);
+	/* Not linked: stacks may have become several, which other translations do not know yet. */
+	transfers_site(m, SITE_DIRECT, s->next, NULL);
+}
