@@ -323,7 +323,7 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 	case __NR_execve:
 		return do_exec((const char *)args[0], (char **)args[1], (char **)args[2]);
 	case __NR_rt_sigprocmask:
-		return signals_mask((int)args[0], (const void *)args[1], (void *)args[2], args[3]);
+		return signals_mask(ctx, (int)args[0], (const void *)args[1], (void *)args[2], args[3]);
 	case __NR_exit:
 		return threading_exit(ctx, (int)args[0]);
 	case __NR_exit_group:
