@@ -59,8 +59,10 @@ static const struct block *find_or_make(uint64_t pc)
 		if (codecache_has_room(&runtime.cache) && ((block = blocks_translate(pc)) || !runtime.start_over))
 			return block;
 		runtime.start_over = false;
+		uint64_t generation = runtime.cache.generation;
+
 		lock_give(&runtime.lock);
-		threading_empty_cache();
+		threading_empty_cache(generation);
 		lock_take(&runtime.lock);
 		block = codecache_find(&runtime.cache, pc);
 	}
@@ -100,12 +102,12 @@ void slope_dispatch(const void *at, struct context *ctx)
 	ctx->fs = program_fs();
 	if (site.kind == SITE_ODD_STACK && !runtime.odd_stack) {
 		runtime.odd_stack = true;
-		threading_empty_cache();
+		threading_empty_cache(runtime.cache.generation);
 	}
 	/* Writes are checked from now on. */
 	if (observer.on && observer.session.shared && !runtime.translated_shared) {
 		runtime.translated_shared = true;
-		threading_empty_cache();
+		threading_empty_cache(runtime.cache.generation);
 	}
 	if (site.kind != SITE_DIRECT)
 		known = codecache_quick(pc);

@@ -506,7 +506,7 @@ long signals_action(int number, const void *action, void *old, size_t set_bytes)
 	/* It will look at registers, or go on elsewhere with them. */
 	if (!result && wanted.handler > IGNORED && FAULTS >> (number - 1) & 1 && !runtime.precise) {
 		runtime.precise = true;
-		threading_empty_cache();
+		threading_empty_cache(runtime.cache.generation);
 	}
 	return result;
 }

@@ -146,11 +146,11 @@ void threading_each(void (*act)(struct context *ctx))
 		act(ctx);
 }
 
-void threading_empty_cache(void)
+void threading_empty_cache(uint64_t generation)
 {
 	threading_stand_still();
 	lock_take(&runtime.lock);
-	if (!codecache_has_room(&runtime.cache))
+	if (runtime.cache.generation == generation)
 		codecache_empty(&runtime.cache);
 	lock_give(&runtime.lock);
 	threading_go_on();

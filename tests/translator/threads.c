@@ -174,7 +174,7 @@ static void *is_hit(void *arg)
 
 	(void)arg;
 	sem_post(&ready);
-	while (hits < 50)
+	while (hits < 10)
 		n++;
 	return NULL;
 }
@@ -203,7 +203,7 @@ static void signalled(void)
 		pthread_create(&t[i], NULL, is_hit, NULL);
 	for (int i = 0; i < 4; i++)
 		sem_wait(&ready);
-	for (int n = 0; n < 50; n++)
+	for (int n = 0; n < 10; n++)
 		for (int i = 0; i < 4; i++) {
 			int before = all_hits;
 
