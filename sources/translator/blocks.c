@@ -119,9 +119,11 @@ static void emit_step(struct maker *m, unsigned step)
 	case STEP_FOLLOWED:
 		break;
 	case STEP_REPEATED:
-		strings_before(&m->e);
+		if (observer.on)
+			strings_before(&m->e);
 		blocks_copy(m, s);
-		strings_after(&m->e, &s->i);
+		if (observer.on)
+			strings_after(&m->e, &s->i);
 		break;
 	case STEP_REQUEST:
 	case STEP_LAST:

@@ -58,6 +58,8 @@ static const struct block *find_or_make(uint64_t pc)
 	while (!block) {
 		if (codecache_has_room(&runtime.cache) && ((block = blocks_translate(pc)) || !runtime.start_over))
 			return block;
+		uint64_t generation = runtime.cache.generation;
+
 		runtime.start_over = false;
 		uint64_t generation = runtime.cache.generation;
 

@@ -26,6 +26,9 @@ struct fiber *fibers_new(struct context *ctx, const struct fiber *parent, uint64
 	lock_take(&runtime.lock);
 	struct fiber *f = slope_arena_alloc(&observer.session.arena, sizeof *f);
 
+	/* What was true for one stack is so no longer. */
+	if (parent && !observer.session.parallel)
+		slope_session_parallel(&observer.session);
 	if (f)
 		f->core = slope_thread_new(&observer.session, parent ? parent->core->id : 0, ctx->tid, nothing);
 	lock_give(&runtime.lock);

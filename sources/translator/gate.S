@@ -228,7 +228,6 @@ read_some:
 	sub $8, %rsp
 	mov %rax, %rdi
 	mov %ecx, %esi
-	cld
 	call reports_read
 	jmp 1f
 slope_gate_write_any:
@@ -243,7 +242,6 @@ slope_gate_write_any:
 	sub $8, %rsp
 	mov %rax, %rdi
 	mov %ecx, %esi
-	cld
 	call reports_write
 1:	add $8, %rsp
 	pop %r11

@@ -165,7 +165,7 @@ void threading_go_on(void);
 void threading_each(void (*act)(struct context *ctx));
 /* Must this thread stand still soon? */
 bool threading_wanted(const struct context *ctx);
-/* The cache is emptied, unless somebody else has done that since this generation of it. Not with the lock held. */
+/* The cache is emptied, unless somebody has done that since this generation. Not with the lock held. */
 void threading_empty_cache(uint64_t generation);
 
 /* ---- signals.c ---- */

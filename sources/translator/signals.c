@@ -175,6 +175,18 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 
 /* ---- our own handler ---- */
 
+/* A repeated string instruction that is observed: C looks behind it, and a step for each repetition would take long. */
+static bool is_observed_string(uint64_t rip)
+{
+	const uint8_t *code = (const uint8_t *)rip;
+
+	bool repeated = false;
+
+	for (; *code == 0x66 || *code == 0x67 || (*code & 0xf0) == 0x40 || (*code & 0xfe) == 0xf2; code++)
+		repeated |= (*code & 0xfe) == 0xf2;
+	return observer.on && repeated && ((*code >= 0xa4 && *code <= 0xa7) || (*code >= 0xaa && *code <= 0xaf));
+}
+
 /* A signal is waiting: step on, and begin no system call. */
 static void step_on(struct ucontext *uc)
 {
@@ -183,7 +195,7 @@ static void step_on(struct ucontext *uc)
 	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
 	if (context_here()->inside)
 		context_here()->flags |= TRAP_FLAG;
-	else if ((rip >= PLAN_CACHE && rip < PLAN_CACHE_END) ||
+	else if ((rip >= PLAN_CACHE && rip < PLAN_CACHE_END && !is_observed_string(rip)) ||
 		 (rip >= (uint64_t)slope_gate_first && rip < (uint64_t)slope_gate_last))
 		uc->uc_mcontext.eflags |= TRAP_FLAG;
 	/* Else C has been called from translated code: slope_gate_report looks when it ends. */

@@ -14,7 +14,7 @@ void *memcpy(void *to, const void *from, size_t bytes)
 {
 	void *result = to;
 
-	__asm__ volatile("cld; rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+	__asm__ volatile("pushfq; cld; rep movsb; popfq" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 	return result;
 }
 
@@ -34,7 +34,7 @@ void *memset(void *to, int value, size_t bytes)
 {
 	void *result = to;
 
-	__asm__ volatile("cld; rep stosb" : "+D"(to), "+c"(bytes) : "a"(value) : "memory");
+	__asm__ volatile("pushfq; cld; rep stosb; popfq" : "+D"(to), "+c"(bytes) : "a"(value) : "memory");
 	return result;
 }
 

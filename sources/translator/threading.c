@@ -165,6 +165,7 @@ static void become_many(void)
 	if (!observer.on)
 		return;
 	slope_session_parallel(&observer.session);
+	runtime.translated_shared = true;
 	codecache_empty(&runtime.cache);
 }
 

@@ -52,6 +52,7 @@ static void flags_of(const ZydisDecodedInstruction *i, uint16_t *uses, uint16_t 
 	case ZYDIS_MNEMONIC_PUSHFD:
 	case ZYDIS_MNEMONIC_PUSHFQ:
 	case ZYDIS_MNEMONIC_LAHF:
+	case ZYDIS_MNEMONIC_SYSCALL:             /* leaves them in r11 */
 		*uses = ARITHMETIC_FLAGS;
 		return;
 	default:
@@ -299,7 +300,7 @@ static enum step_kind kind_of(const struct trace *t, const struct step *s)
 	}
 	if (s->i.meta.category == ZYDIS_CATEGORY_COND_BR)
 		return s->i.opcode >= 0xe0 && s->i.opcode <= 0xe3 ? STEP_LAST : STEP_BRANCH;
-	return observer.on && is_repeated(&s->i) ? STEP_REPEATED : STEP_PLAIN;
+	return is_repeated(&s->i) ? STEP_REPEATED : STEP_PLAIN;
 }
 
 static bool has(const struct trace *t, uint64_t pc)
@@ -370,8 +371,6 @@ static uint16_t flags_behind(const struct trace *t)
 		return runtime.flags_cross_calls ? ARITHMETIC_FLAGS : 0;
 	if (last->i.mnemonic == ZYDIS_MNEMONIC_JMP && last->i.raw.imm[0].is_relative)
 		return flags_wanted(target_of(last));
-	if (last->i.mnemonic == ZYDIS_MNEMONIC_SYSCALL)
-		return flags_wanted(last->next);
 	return ARITHMETIC_FLAGS;
 }
 
@@ -420,6 +419,9 @@ bool trace_make(struct trace *t, uint64_t pc)
 		if (in_block == BLOCK_MAX && is_border(here))
 			break;
 		if (!add_step(t, here, operand) || (observer.on && mentions_too_many(t, s)))
+			break;
+		/* Then a signal can be delivered in the middle of it: the block's start is where it goes on. */
+		if (!observer.on && s->kind == STEP_REPEATED && t->steps)
 			break;
 		if (in_block == BLOCK_MAX) {
 			in_block = 0;
