@@ -61,8 +61,6 @@ static const struct block *find_or_make(uint64_t pc)
 		uint64_t generation = runtime.cache.generation;
 
 		runtime.start_over = false;
-		uint64_t generation = runtime.cache.generation;
-
 		lock_give(&runtime.lock);
 		threading_empty_cache(generation);
 		lock_take(&runtime.lock);
