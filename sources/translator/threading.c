@@ -164,7 +164,8 @@ static void become_many(void)
 	threads.many = true;
 	if (!observer.on)
 		return;
-	slope_session_parallel(&observer.session);
+	if (!observer.session.parallel)
+		slope_session_parallel(&observer.session);
 	runtime.translated_shared = true;
 	codecache_empty(&runtime.cache);
 }

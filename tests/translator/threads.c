@@ -289,6 +289,7 @@ static void forked(void)
 	printf("forked %ld, system %d\n", sum, WEXITSTATUS(system("exit 5")));
 }
 
+#ifndef STATIC
 static void *loads(void *arg)
 {
 	long sum = 0;
@@ -319,6 +320,7 @@ static void loaded(void)
 		sum += join(t[i]);
 	printf("loaded %ld\n", sum);
 }
+#endif
 
 /* The first thread ends first, or the process while others run. */
 static void *outlives(void *arg)
@@ -350,7 +352,9 @@ int main(int argc, char **argv)
 	signalled();
 	identity();
 	forked();
+#ifndef STATIC
 	loaded();
+#endif
 	/* Nobody waits for these. */
 	for (int i = 0; i < 4; i++)
 		pthread_create(&t, NULL, busy, &never);
