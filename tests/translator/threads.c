@@ -217,7 +217,7 @@ static void signalled(void)
 	pthread_create(&t[0], NULL, is_masked, NULL);
 	sem_wait(&ready);
 	pthread_kill(t[0], SIGUSR2);
-	printf("waited for %ld\n", join(t[0]) == SIGUSR2);
+	printf("waited for %d\n", join(t[0]) == SIGUSR2);
 }
 
 /* setuid of one thread is of all: signal 33 goes to the others. */
