@@ -17,7 +17,7 @@
  * A comparison changes flags. A check comes before its instruction, where its
  * flags are dead, or further up, where they still are: not above a branch, not
  * above an earlier check, and not where an address register is another. Where
- * there is no such place, C is called.
+ * there is no such place, the flags are kept.
  *
  * What one check of the trace has seen need not be checked again.
  */
@@ -97,7 +97,7 @@ void checks_place(struct maker *m)
 	m->checks = 0;
 	for (unsigned n = 0; n < m->trace.accesses; n++) {
 		const struct access *a = &m->trace.access[n];
-		bool called = !observer.inlined || a->only_called, covered = false;
+		bool called = !observer.inlined || a->only_called, kept = false, covered = false;
 		struct place p = place_of(m, a);
 		int at = a->step;
 
@@ -107,14 +107,15 @@ void checks_place(struct maker *m)
 			continue;
 		if (!called) {
 			at = find_step(m, a, first);
-			called = at < 0;
+			kept = at < 0;
 		}
-		if (called)
+		if (kept)
 			at = a->step;
-		else if (count < SEEN_MAX && !a->at.short_registers)
+		if (!called && count < SEEN_MAX && !a->at.short_registers)
 			known[count++] = p;
 		m->check[m->checks].access = (uint16_t)n;
 		m->check[m->checks].step = (uint16_t)at;
+		m->check[m->checks].kept = kept;
 		m->check[m->checks++].called = called;
 		first = (unsigned)at;
 	}
@@ -276,6 +277,21 @@ static void emit_check(struct maker *m, const struct access *a, unsigned step)
 	c->back = e->at;
 }
 
+/* The same with the flags kept, by way of rax. */
+static void emit_kept_check(struct maker *m, const struct access *a, unsigned step)
+{
+	struct emit *e = &m->e;
+
+	emit_save(e, REG_RAX, CTX_RAX_HOME);
+	emit_bytes(e, "\x9f\x0f\x90\xc0", 4);                     /* lahf; seto %al */
+	emit_save(e, REG_RAX, CTX_FLAGS_HOME);
+	emit_restore(e, REG_RAX, CTX_RAX_HOME);
+	emit_check(m, a, step);
+	emit_restore(e, REG_RAX, CTX_FLAGS_HOME);
+	emit_bytes(e, "\x04\x7f\x9e", 3);                         /* add $127, %al; sahf */
+	emit_restore(e, REG_RAX, CTX_RAX_HOME);
+}
+
 /* Does a check before this step need a register, where none is dead? */
 static bool must_borrow(const struct maker *m, unsigned step)
 {
@@ -300,6 +316,8 @@ bool checks_emit(struct maker *m, unsigned step)
 			continue;
 		if (m->check[n].called)
 			reports_access(&m->e, a);
+		else if (m->check[n].kept)
+			emit_kept_check(m, a, step);
 		else
 			emit_check(m, a, step);
 	}

@@ -46,6 +46,8 @@
 #define CTX_BELOW (CTX_AT + 304)    /* 32 bits: words from here on, and */
 #define CTX_BELOW_SPAN (CTX_AT + 308)    /* 32 bits: so many less than that above it, are its caller's */
 #define CTX_FROM_CALLER (CTX_AT + 312)    /* 32 bits: cells that have moved from there, not yet in the core */
+#define CTX_RAX_HOME (CTX_AT + 320)    /* of the program, and */
+#define CTX_FLAGS_HOME (CTX_AT + 328)    /* its flags, around a check */
 
 /* Fields of struct slope_thread that gate.S uses. */
 #define CORE_TOP_STAMP 0
@@ -87,6 +89,7 @@ struct context {
 	uint64_t seen;
 	uint64_t below_and_span;
 	uint32_t from_caller;
+	uint64_t rax_home, flags_home;
 	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */
 	uint64_t signal_mask;            /* the program's, while a signal is waiting */
 	uint8_t signal_info[128];        /* of the one that is waiting */
@@ -121,6 +124,7 @@ _Static_assert(CTX_AT + offsetof(struct context, stamp_home) == CTX_STAMP_HOME, 
 _Static_assert(CTX_AT + offsetof(struct context, spare_home) == CTX_SPARE_HOME, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, seen) == CTX_SEEN, "as checks.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, from_caller) == CTX_FROM_CALLER, "as checks.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, flags_home) == CTX_FLAGS_HOME, "as checks.c has it");
 
 /* The context of the thread that runs. */
 static inline struct context *context_here(void)

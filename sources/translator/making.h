@@ -58,6 +58,7 @@ struct maker {
 	struct {
 		uint16_t access, step;   /* before which step */
 		bool called;             /* by plain C */
+		bool kept;               /* flags are alive there */
 	} check[TRACE_ACCESSES];
 	unsigned checks;
 	struct cold cold[COLD_MAX];

@@ -119,27 +119,21 @@ static uint16_t flags_wanted(uint64_t pc)
 	return wanted | open;
 }
 
-/* Does the code begin with a use of flags that somebody else has left, as seen in few instructions? */
+/*
+ * Does the code begin with a use of flags that somebody else has left? Only
+ * its first instruction tells: behind a call that never returns there may be
+ * any code, which others jump to with flags of their own.
+ */
 static bool wants_flags(uint64_t pc)
 {
 	ZydisDecodedInstruction i;
-	uint16_t open = ARITHMETIC_FLAGS, uses, kills;
+	uint16_t uses, kills;
+	size_t bytes = readable_code(pc);
 
-	for (unsigned n = 0; n < LOOK_AHEAD && open; n++) {
-		size_t bytes = readable_code(pc);
-
-		if (!bytes || !decoder_decode(&runtime.decoder, (const void *)pc, bytes, &i))
-			return false;
-		flags_of(&i, &uses, &kills);
-		if (uses & open)
-			return true;
-		open &= (uint16_t)~kills;
-		pc += i.length;
-		if (is_call_or_return(&i) || i.meta.category == ZYDIS_CATEGORY_COND_BR ||
-		    i.meta.category == ZYDIS_CATEGORY_UNCOND_BR || i.meta.category == ZYDIS_CATEGORY_SYSCALL)
-			return false;
-	}
-	return false;
+	if (!bytes || !decoder_decode(&runtime.decoder, (const void *)pc, bytes, &i))
+		return false;
+	flags_of(&i, &uses, &kills);
+	return uses != 0 && i.mnemonic != ZYDIS_MNEMONIC_SYSCALL;
 }
 
 /* ---- registers ---- */
@@ -371,6 +365,9 @@ static uint16_t flags_behind(const struct trace *t)
 		return runtime.flags_cross_calls ? ARITHMETIC_FLAGS : 0;
 	if (last->i.mnemonic == ZYDIS_MNEMONIC_JMP && last->i.raw.imm[0].is_relative)
 		return flags_wanted(target_of(last));
+	/* A stub of the linkage table jumps to a function. */
+	if (last->i.mnemonic == ZYDIS_MNEMONIC_JMP && observer.on && !runtime.flags_cross_calls && codeplaces_is_stub(t->start))
+		return 0;
 	return ARITHMETIC_FLAGS;
 }
 
