@@ -62,13 +62,14 @@ static void code_may_change(uint64_t address, uint64_t bytes)
 
 static long do_mmap(const uint64_t *a)
 {
+	bool over = a[3] & MAP_FIXED && space_any(&runtime.space, a[0], slope_page_round(a[1]));
 	long got;
 
-	if (a[3] & MAP_FIXED)
+	if (over)
 		code_may_change(a[0], a[1]);
 	got = space_mmap(&runtime.space, a[0], a[1], (int)a[2], (int)a[3], (int)a[4], a[5]);
 	if (!system_failed(got))
-		observing_mapped((uint64_t)got, slope_page_round(a[1]));
+		observing_mapped((uint64_t)got, slope_page_round(a[1]), over);
 	return got;
 }
 
