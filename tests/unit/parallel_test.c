@@ -17,6 +17,7 @@
 #define READERS 4u
 #define CELLS 256u
 #define ROUNDS 300u
+#define READS 20u                /* by the writer itself, a round */
 #define WINDOW_CELLS 4096u
 
 struct world {
@@ -131,7 +132,8 @@ static void run_all(struct world *w)
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		write_all(w, w->writer);
 		pthread_barrier_wait(&w->barrier);
-		read_all(w, w->writer);
+		for (unsigned i = 0; i < READS; i++)
+			read_all(w, w->writer);
 		pthread_barrier_wait(&w->barrier);
 	}
 	for (unsigned i = 0; i < READERS; i++)
