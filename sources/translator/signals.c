@@ -25,6 +25,7 @@
 
 #define SIGNALS 65
 #define TRAP_FLAG 0x100u
+#define ALIGNMENT_FLAG 0x40000u
 #define SET_BYTES 8
 #define RED_ZONE 128
 #define OWN_STACK_BYTES (1u << 20)
@@ -379,6 +380,11 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 
 	if (code_written(number, info, uc) || is_asked(number, info, uc))
 		return;
+	/* A program has set the flag to see if there is one: what we add to it does not keep to alignments. */
+	if (number == SIGBUS && info->si_code == BUS_ADRALN) {
+		uc->uc_mcontext.eflags &= ~(uint64_t)ALIGNMENT_FLAG;
+		return;
+	}
 	if (number == SIGTRAP && info->si_code == TRAP_TRACE) {
 		on_step(uc);
 		return;
