@@ -146,12 +146,19 @@ void threading_each(void (*act)(struct context *ctx))
 		act(ctx);
 }
 
+static void forget_returns(struct context *ctx)
+{
+	memset(ctx->returns, 0, sizeof ctx->returns);
+}
+
 void threading_empty_cache(uint64_t generation)
 {
 	threading_stand_still();
 	lock_take(&runtime.lock);
-	if (runtime.cache.generation == generation)
+	if (runtime.cache.generation == generation) {
 		codecache_empty(&runtime.cache);
+		threading_each(forget_returns);
+	}
 	lock_give(&runtime.lock);
 	threading_go_on();
 }
@@ -168,6 +175,7 @@ static void become_many(void)
 		slope_session_parallel(&observer.session);
 	runtime.translated_shared = true;
 	codecache_empty(&runtime.cache);
+	forget_returns(context_here());
 }
 
 static void find_stack(struct context *ctx)

@@ -186,7 +186,7 @@ static void correct_return_address(struct emit *e, uint64_t address)
 }
 
 /* What slope sees of a call, all registers kept; the target is in rcx if it is not known. */
-static void observe_call(struct maker *m, bool direct, uint64_t target)
+static void observe_call(struct maker *m, bool direct, uint64_t target, uint64_t returns_to)
 {
 	uint32_t fn = direct ? codeplaces_function(target) : 0;
 
@@ -200,8 +200,7 @@ static void observe_call(struct maker *m, bool direct, uint64_t target)
 		return;
 	}
 	emit_save(&m->e, REG_RAX, CTX_REG(REG_RAX));
-	if (direct)
-		emit_constant(&m->e, REG_RAX, fn);
+	emit_constant(&m->e, REG_RAX, returns_to << 32 | fn);
 	emit_near(&m->e, 0xe8, (uint64_t)(direct ? slope_gate_call : slope_gate_call_address));
 }
 
@@ -210,19 +209,21 @@ static void emit_call(struct maker *m, const struct step *s)
 	bool direct = s->i.raw.imm[0].is_relative;
 	uint64_t target = s->next + (uint64_t)s->i.raw.imm[0].value.s;
 	uint8_t *over;
+	uint64_t returns_to;
 
 	if (!direct)
 		load_target(m, s);
 	emit_byte(&m->e, 0xe8);
 	over = m->e.at;
 	emit_32(&m->e, 0);
+	returns_to = (uint64_t)m->e.at;
 	/* Here the return comes to; whoever returns to the program's address finds this place. */
-	codecache_return(&runtime.cache, s->next, (uint64_t)m->e.at);
+	codecache_return(&runtime.cache, s->next, returns_to);
 	transfers_exit(m, s->next);
 	emit_land(&m->e, over);
 	correct_return_address(&m->e, s->next);
 	if (observer.on)
-		observe_call(m, direct, target);
+		observe_call(m, direct, target, returns_to);
 	if (direct)
 		transfers_exit(m, target);
 	else
