@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -220,6 +221,69 @@ static void signalled(void)
 	printf("waited for %d\n", join(t[0]) == SIGUSR2);
 }
 
+/* Signals at random times, to the process and to threads, some at work, some in system calls. */
+static atomic_int ticks, working;
+
+static void on_tick(int number, siginfo_t *info, void *context)
+{
+	int keep = errno;
+
+	(void)number;
+	(void)context;
+	if (info->si_signo)
+		ticks++;
+	errno = keep;
+}
+
+static void *hashes(void *arg)
+{
+	unsigned long h = (unsigned long)arg;
+	unsigned char block[512];
+
+	for (int round = 0; round < 400; round++) {
+		for (unsigned i = 0; i < sizeof block; i++)
+			block[i] = (unsigned char)(h >> i % 56);
+		for (unsigned i = 0; i < sizeof block; i++)
+			h = (h ^ block[i]) * 0x100000001b3ul;
+	}
+	working--;
+	return (void *)h;
+}
+
+static void *naps(void *arg)
+{
+	struct timespec nap = { 0, 200000 }, left;
+	long naps = 0;
+
+	for (; working > 0; naps++)
+		while (clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, &left) == EINTR)
+			;
+	return arg;
+}
+
+static void stormed(void)
+{
+	struct sigaction a = { .sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct itimerval often = { { 0, 300 }, { 0, 300 } }, never = { 0 };
+	pthread_t t[6];
+	unsigned long h = 0;
+
+	sigaction(SIGALRM, &a, NULL);
+	sigaction(SIGUSR2, &a, NULL);
+	working = 4;
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (long i = 0; i < 6; i++)
+		pthread_create(&t[i], NULL, i < 4 ? hashes : naps, (void *)(i + 1));
+	for (int i = 0; working > 0; i++) {
+		pthread_kill(t[4 + i % 2], SIGUSR2);
+		sched_yield();
+	}
+	for (int i = 0; i < 6; i++)
+		h = h * 31 + (unsigned long)join(t[i]);
+	setitimer(ITIMER_REAL, &never, NULL);
+	printf("stormed %lx %d\n", h, ticks > 0);
+}
+
 /* setuid of one thread is of all: signal 33 goes to the others. */
 static void *idles(void *arg)
 {
@@ -350,6 +414,7 @@ int main(int argc, char **argv)
 	cancelled();
 	detach();
 	signalled();
+	stormed();
 	identity();
 	forked();
 #ifndef STATIC
