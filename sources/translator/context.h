@@ -98,6 +98,7 @@ struct context {
 	uint8_t signal_info[128];        /* of the one that is waiting */
 	stack_t altstack;                /* the program's */
 	bool own_altstack;               /* our own is set */
+	uint64_t faults_blocked;         /* which the program believes to be: the kernel does not hear of it */
 	/* threading.c */
 	struct context *next;            /* of all threads */
 	struct room *room;               /* NULL: the first thread's */

@@ -16,6 +16,7 @@
 #include <linux/signal.h>
 
 #define SET_BYTES 8
+#define ALL_BUT_FAULTS (~(1ul << (SIGSEGV - 1) | 1ul << (SIGBUS - 1) | 1ul << (SIGILL - 1) | 1ul << (SIGFPE - 1)))
 #define LOOK_AGAIN_NS UINT64_C(2000000)
 #define ASK_AGAIN_ROUNDS 20u
 #define STACK_REACH (8ul << 20)  /* so far below its first frame a thread's stack may go */
@@ -170,7 +171,8 @@ static void become_many(void)
 	threads.many = true;
 	if (!observer.on)
 		return;
-	slope_session_parallel(&observer.session);
+	if (!observer.session.parallel)
+		slope_session_parallel(&observer.session);
 	runtime.translated_shared = true;
 	codecache_empty(&runtime.cache);
 	forget_returns(context_here());
@@ -201,6 +203,7 @@ static struct context *new_context(const struct context *ctx, uint64_t stack, ui
 	if (stack)
 		child->reg[REG_RSP] = stack;
 	child->begins_at = next;
+	child->faults_blocked = ctx->faults_blocked;
 	child->inside = child->rests = 1;
 	find_stack(child);
 	if (observer.on && !observing_thread(child, ctx->fiber)) {
@@ -233,7 +236,7 @@ static uint64_t set_mask(uint64_t mask)
 
 long threading_start(struct context *ctx, const uint64_t *args, uint64_t next)
 {
-	uint64_t mask = set_mask(~UINT64_C(0));
+	uint64_t mask = set_mask(ALL_BUT_FAULTS);
 	struct context *child = NULL;
 	long result = SYSCALLS_NOT_MADE;
 
@@ -272,11 +275,11 @@ void slope_thread_begins(struct context *ctx)
 	/* It may run in code that is there already for long before it comes to dispatch.c. */
 	__asm__ volatile("rdfsbase %0" : "=r"(ctx->fs));
 	signals_use_stack(ctx->room->stack, ROOMS_SIGNAL_BYTES);
+	threading_wake(ctx);             /* before it touches anything: all may be standing still for good */
 	if (observer.on) {
 		ctx->fiber->core->os_id = ctx->tid;
 		fibers_show_top();
 	}
-	threading_wake(ctx);
 	set_mask(mask);
 	const struct block *block = dispatch_block(ctx->begins_at);
 
@@ -287,7 +290,7 @@ void slope_thread_begins(struct context *ctx)
 
 long threading_exit(struct context *ctx, int status)
 {
-	uint64_t mask = set_mask(~UINT64_C(0));
+	uint64_t mask = set_mask(ALL_BUT_FAULTS);
 
 	if (ctx->waiting) {
 		set_mask(mask);
