@@ -105,7 +105,7 @@ void checks_entry(struct maker *m, uint32_t fn);
 
 /* ---- transfers.c ---- */
 
-/* Adds to the costs: flags are kept, or may be changed. */
+/* Adds to the costs: flags are kept, and the stamp's register is not, or the other way round. */
 void transfers_count(struct maker *m, int32_t instructions, int32_t blocks, bool keep_flags);
 /* The program's registers come back. */
 void transfers_give_back(struct maker *m);
