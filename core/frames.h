@@ -18,47 +18,33 @@ bool slope_frames_grow(struct slope_thread *t);
 /* The record that an activation counts in, made on first use; NULL for one that is part of its caller. */
 struct slope_record *slope_frames_record(struct slope_thread *t, uint32_t fn);
 
-/* Folded frames share their caller's stamp: nothing is new to them. */
-SLOPE_INLINE void slope_frames_stamp(struct slope_thread *t, uint32_t flags)
-{
-	if (SLOPE_UNLIKELY(flags & SLOPE_FRAME_FOLDED && t->depth))
-		return;
-	if (SLOPE_UNLIKELY(t->clock + SLOPE_STAMP_STEP >= t->stamp_limit))
-		slope_thread_make_room(t);
-	t->clock = t->depth ? slope_stamp_next(t->clock, t->marks) : slope_stamp_number(0, t->marks);
-	t->top_stamp = t->clock;
-}
+/* Any call: the first one, folded ones, when there is no room left, and as long as collecting may be off. */
+void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost);
 
 SLOPE_INLINE void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags,
 				     const uint64_t *cost, uint32_t units)
 {
 	struct slope_record *record = slope_thread_record(t, fn);
+	uint32_t stamp = slope_stamp_next(t->clock, t->marks);
 
-	if (SLOPE_UNLIKELY(t->depth == t->capacity) && !slope_frames_grow(t)) {
-		slope_session_lose(t->session, SLOPE_LOST_CALLS, 1);
+	if (SLOPE_UNLIKELY(!t->plain || !record || record->flags || t->depth == t->capacity || stamp >= t->stamp_limit)) {
+		slope_frames_push_any(t, fn, sp, flags, cost);
 		return;
 	}
-	if (SLOPE_UNLIKELY(!record || record->flags || !slope_thread_collecting(t)))
-		record = slope_frames_record(t, fn);
-	if (t->depth)
+	if (t->from_caller | t->from_hint)
 		slope_thread_settle(t);
-	uint32_t tally_base = t->tallies;
-
-	if (SLOPE_LIKELY(record != NULL)) {
-		record->active++;
-	} else {
-		flags |= SLOPE_FRAME_FOLDED;
-		tally_base = t->depth ? t->top->tally_base : 0;
-	}
-	slope_frames_stamp(t, flags);
-	t->below_stamp = t->depth ? t->stamp[t->depth - 1] : t->top_stamp;
+	record->active++;
+	t->below_stamp = t->top_stamp;
+	t->clock = t->top_stamp = t->stamp[t->depth] = stamp;
+	if (SLOPE_UNLIKELY(++t->depth > t->max_depth))
+		t->max_depth = t->depth;
+	t->calls++;
 	struct slope_frame *f = ++t->top;
 
-	t->stamp[t->depth++] = t->top_stamp;
 	f->record = record;
 	f->fn = fn;
 	f->flags = flags;
-	f->tally_base = tally_base;
+	f->tally_base = t->tallies;
 	f->sp = sp;
 	f->rms = f->extra = 0;
 	f->thread = f->external = 0;
@@ -66,9 +52,6 @@ SLOPE_INLINE void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_
 		f->entry[u] = cost[u];
 		f->child[u] = 0;
 	}
-	t->calls++;
-	if (SLOPE_UNLIKELY(t->depth > t->max_depth))
-		t->max_depth = t->depth;
 }
 
 /* There is no memory for a point: the next one has none to be compared with. */
@@ -117,7 +100,8 @@ SLOPE_INLINE void slope_frames_collect(struct slope_thread *t, const struct slop
 /* The topmost frame ends and gives what it has to the one below. */
 SLOPE_INLINE void slope_frames_pop(struct slope_thread *t, const uint64_t *cost, uint32_t units)
 {
-	slope_thread_settle(t);
+	if (t->from_caller | t->from_hint)
+		slope_thread_settle(t);
 	struct slope_frame *f = t->top--, *below = f - 1;
 	struct slope_record *r = f->record;
 	uint64_t spent[SLOPE_UNITS_MAX];

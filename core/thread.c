@@ -107,6 +107,7 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 		slope_arena_free(&s->arena, t, sizeof *t);
 		return NULL;
 	}
+	t->plain = t->collecting && !s->config.toggled;
 	s->thread[s->thread_count] = t;
 	__atomic_store_n(&s->thread_count, s->thread_count + 1, __ATOMIC_RELEASE);
 	s->shared = s->parallel || s->thread_count > 2;
@@ -186,6 +187,58 @@ struct slope_record *slope_frames_record(struct slope_thread *t, uint32_t fn)
 	if (!r)
 		slope_session_lose(s, SLOPE_LOST_CALLS, 1);
 	return r;
+}
+
+/* Folded frames share their caller's stamp: nothing is new to them. */
+static void take_stamp(struct slope_thread *t, uint32_t flags)
+{
+	if (SLOPE_UNLIKELY(flags & SLOPE_FRAME_FOLDED && t->depth))
+		return;
+	if (SLOPE_UNLIKELY(t->clock + SLOPE_STAMP_STEP >= t->stamp_limit))
+		slope_thread_make_room(t);
+	t->clock = t->depth ? slope_stamp_next(t->clock, t->marks) : slope_stamp_number(0, t->marks);
+	t->top_stamp = t->clock;
+}
+
+void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
+{
+	struct slope_record *record = slope_thread_record(t, fn);
+
+	if (SLOPE_UNLIKELY(t->depth == t->capacity) && !slope_frames_grow(t)) {
+		slope_session_lose(t->session, SLOPE_LOST_CALLS, 1);
+		return;
+	}
+	if (SLOPE_UNLIKELY(!record || record->flags || !slope_thread_collecting(t)))
+		record = slope_frames_record(t, fn);
+	if (t->depth)
+		slope_thread_settle(t);
+	uint32_t tally_base = t->tallies;
+
+	if (SLOPE_LIKELY(record != NULL)) {
+		record->active++;
+	} else {
+		flags |= SLOPE_FRAME_FOLDED;
+		tally_base = t->depth ? t->top->tally_base : 0;
+	}
+	take_stamp(t, flags);
+	t->below_stamp = t->depth ? t->stamp[t->depth - 1] : t->top_stamp;
+	struct slope_frame *f = ++t->top;
+
+	t->stamp[t->depth++] = t->top_stamp;
+	f->record = record;
+	f->fn = fn;
+	f->flags = flags;
+	f->tally_base = tally_base;
+	f->sp = sp;
+	f->rms = f->extra = 0;
+	f->thread = f->external = 0;
+	for (uint32_t u = 0; u < t->session->config.units; u++) {
+		f->entry[u] = cost[u];
+		f->child[u] = 0;
+	}
+	t->calls++;
+	if (SLOPE_UNLIKELY(t->depth > t->max_depth))
+		t->max_depth = t->depth;
 }
 
 void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
@@ -285,4 +338,5 @@ void slope_thread_cut(struct slope_thread *t, size_t depth, const uint64_t *cost
 void slope_thread_collect(struct slope_thread *t, bool on)
 {
 	t->collecting = on;
+	t->plain = on && !t->session->config.toggled;
 }

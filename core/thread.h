@@ -108,6 +108,7 @@ struct slope_thread {
 	uint64_t os_id;              /* what the system calls it */
 	char name[32];
 	bool ended, collecting;
+	bool plain;                  /* collecting, whatever functions do */
 	uint32_t toggles;            /* activations of SLOPE_FN_TOGGLE functions on the stack */
 
 	uint32_t clock;

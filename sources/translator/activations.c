@@ -24,7 +24,7 @@ _Static_assert(offsetof(struct slope_thread, own_kept) == CORE_OWN_KEPT, "as gat
  */
 SLOPE_INLINE const uint64_t *costs(struct context *ctx, struct fiber *f)
 {
-	if (SLOPE_UNLIKELY(observer.units != 1 || !slope_thread_collecting(ctx->core)))
+	if (SLOPE_UNLIKELY(observer.units != 1 || !ctx->core->plain))
 		return fibers_costs();
 	ctx->core->from_caller += ctx->from_caller;
 	ctx->from_caller = 0;
