@@ -144,6 +144,14 @@ void accesses_add(struct trace *t, const ZydisDecodedInstruction *i, const Zydis
 		add_operand(t, i, &operand[n], operand, pc, true);
 }
 
+void accesses_add_word(struct trace *t, uint64_t address)
+{
+	t->access[t->accesses++] = (struct access){
+		.at = { .base = NO_REGISTER, .index = NO_REGISTER, .displacement = (int64_t)address },
+		.bytes = 8, .step = (uint8_t)t->steps,
+	};
+}
+
 bool accesses_sets_stack(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand)
 {
 	const ZydisDecodedOperand *to = NULL;

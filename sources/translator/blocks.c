@@ -154,6 +154,9 @@ static void emit_end(struct maker *m)
 		/* fallthrough */
 	default:
 		if (next == m->trace.start && m->inner) {
+			/* Counting with the flags kept has used the register. */
+			if (m->stamp != NO_REGISTER && m->counted_at == m->trace.steps && m->trace.live_flags)
+				emit_restore(&m->e, (unsigned)m->stamp, CTX_TOP);
 			emit_near(&m->e, 0xe9, (uint64_t)m->inner);
 			return;
 		}

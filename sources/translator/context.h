@@ -48,6 +48,8 @@
 #define CTX_FROM_CALLER (CTX_AT + 312)    /* 32 bits: cells that have moved from there, not yet in the core */
 #define CTX_RAX_HOME (CTX_AT + 320)    /* of the program, and */
 #define CTX_FLAGS_HOME (CTX_AT + 328)    /* its flags, around a check */
+#define CTX_RETURNS (CTX_AT + 336)    /* where calls return to, by the place of the return address on the stack */
+#define CTX_RETURNS_MASK 255
 
 /* Fields of struct slope_thread that gate.S uses. */
 #define CORE_TOP_STAMP 0
@@ -90,11 +92,13 @@ struct context {
 	uint64_t below_and_span;
 	uint32_t from_caller;
 	uint64_t rax_home, flags_home;
+	struct { uint32_t pc, code; } returns[CTX_RETURNS_MASK + 1];     /* the program's address, and in the cache */
 	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */
 	uint64_t signal_mask;            /* the program's, while a signal is waiting */
 	uint8_t signal_info[128];        /* of the one that is waiting */
 	stack_t altstack;                /* the program's */
 	bool own_altstack;               /* our own is set */
+	uint64_t faults_blocked;         /* which the program believes to be: the kernel does not hear of it */
 	/* threading.c */
 	struct context *next;            /* of all threads */
 	struct room *room;               /* NULL: the first thread's */
@@ -124,6 +128,7 @@ _Static_assert(CTX_AT + offsetof(struct context, spare_home) == CTX_SPARE_HOME, 
 _Static_assert(CTX_AT + offsetof(struct context, seen) == CTX_SEEN, "as checks.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, from_caller) == CTX_FROM_CALLER, "as checks.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, flags_home) == CTX_FLAGS_HOME, "as checks.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, returns) == CTX_RETURNS, "as gate.S has it");
 
 /* The context of the thread that runs. */
 static inline struct context *context_here(void)
@@ -170,8 +175,9 @@ void slope_gate_read_any(void);
 void slope_gate_write_any(void);
 
 /*
- * Calls and returns, on the program's stack, flags not kept. call: rax is the
- * function, its own value is in the context; call_address: rcx is the target.
+ * Calls and returns, on the program's stack, flags not kept. rax is the
+ * function (call_address: 0, and rcx the target) and, in its upper half, where in the cache the
+ * call returns to; its own value is in the context.
  * return: jumped to instead of a return instruction; it finds the translation.
  */
 void slope_gate_call(void);

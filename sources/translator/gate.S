@@ -285,6 +285,17 @@ step:
 	pop %rcx
 	.endm
 
+/* The return will find its place here, without a look into the table. */
+	.macro note_return
+	mov (%rsi), %ecx
+	mov %esi, %edx
+	shr $3, %edx
+	and $CTX_RETURNS_MASK, %edx
+	shr $32, %rax
+	mov %ecx, %gs:CTX_RETURNS(,%rdx,8)
+	mov %eax, %gs:CTX_RETURNS+4(,%rdx,8)
+	.endm
+
 slope_gate_call:
 	mov %rsp, %gs:CTX_REG(4)
 	mov %gs:CTX_HOST_RSP, %rsp
@@ -292,6 +303,7 @@ slope_gate_call:
 	mov %eax, %edi
 	mov %gs:CTX_REG(4), %rsi
 	add $8, %rsi
+	note_return
 	call activations_call
 	jmp 1f
 slope_gate_jump_from_stub:
@@ -310,6 +322,7 @@ slope_gate_call_address:
 	mov %rcx, %rdi
 	mov %gs:CTX_REG(4), %rsi
 	add $8, %rsi
+	note_return
 	call activations_call_address
 1:	bring_registers
 	mov %gs:CTX_REG(0), %rax
@@ -322,6 +335,17 @@ slope_gate_call_address:
  * The address on the program's stack becomes that of its translation, so that
  * a real return goes there, as the processor expects after a real call.
  */
+	.macro find_return_noted
+	mov (%rsi), %rcx
+	mov %esi, %edx
+	shr $3, %edx
+	and $CTX_RETURNS_MASK, %edx
+	mov %gs:CTX_RETURNS(,%rdx,8), %rax
+	mov %eax, %edx
+	shr $32, %rax
+	cmp %rdx, %rcx
+	je 3f
+	.endm
 	.macro find_return place
 	mov \place, %rcx
 	movzwl %cx, %eax
@@ -349,6 +373,7 @@ slope_gate_return:
 	mov %gs:CTX_REG(4), %rdi
 	call activations_return
 	mov %gs:CTX_REG(4), %rsi
+	find_return_noted
 	find_return (%rsi)
 	bring_registers
 	mov %gs:CTX_REG(0), %rax

@@ -28,7 +28,7 @@
 /* A piece of the cold part, entered by jumps and, where it comes back, left by one. */
 struct cold {
 	/* Those of checks.c, those of transfers.c. */
-	enum { COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK, COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS } kind;
+	enum { COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK, COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB } kind;
 	uint8_t *jump[JUMPS_MAX];    /* their displacements */
 	unsigned jumps;
 	const uint8_t *back;
@@ -105,7 +105,7 @@ void checks_entry(struct maker *m, uint32_t fn);
 
 /* ---- transfers.c ---- */
 
-/* Adds to the costs: flags are kept, or may be changed. */
+/* Adds to the costs: flags are kept, and the stamp's register is not, or the other way round. */
 void transfers_count(struct maker *m, int32_t instructions, int32_t blocks, bool keep_flags);
 /* The program's registers come back. */
 void transfers_give_back(struct maker *m);

@@ -197,13 +197,14 @@ static void forget(uint64_t address, uint64_t bytes)
 	each_window(clear_one, address, bytes, 0);
 }
 
-void observing_mapped(uint64_t address, uint64_t bytes)
+void observing_mapped(uint64_t address, uint64_t bytes, bool over)
 {
 	const struct space_region *region = space_at(&runtime.space, address);
 
 	if (!observer.on || !bytes)
 		return;
-	forget(address, bytes);
+	if (over)
+		forget(address, bytes);
 	/* A file's contents are input, unless it is code that was loaded. */
 	if (observer.trms && region && region->path && !codeplaces_is_elf(address))
 		slope_session_map_file(&observer.session, address, bytes);

@@ -25,7 +25,7 @@
 #include "sources/translator/emit.h"
 #include "sources/translator/runtime.h"
 
-#define PATTERNS_MAX 64u
+#define PATTERNS_MAX 16384u
 #define SIGNAL_DEPTHS 64u
 
 struct patterns {
@@ -74,7 +74,8 @@ bool observing_option(const char *option);
 uint64_t observing_shadow_bytes(uint64_t window_bytes);
 /* The session with its first thread; the program begins at `pc` with this stack pointer. */
 void observing_start(uint64_t pc, uint64_t sp);
-void observing_mapped(uint64_t address, uint64_t bytes);
+/* `over`: there was something there before. */
+void observing_mapped(uint64_t address, uint64_t bytes, bool over);
 void observing_unmapped(uint64_t address, uint64_t bytes);
 void observing_moved(uint64_t from, uint64_t to, uint64_t bytes);
 /* A request of include/slope.h; the answer goes to the program's rdx. */

@@ -205,9 +205,7 @@ void signals_start(void);
 void signals_watch_faults(void);
 /* The thread's own signal stack, for our handler. */
 void signals_use_stack(void *stack, size_t bytes);
-/* The program's mask as the kernel gets it: what we need is never blocked. */
-uint64_t signals_allowed(uint64_t mask);
-long signals_mask(int how, const void *set, void *old, size_t set_bytes);
+long signals_mask(struct context *ctx, int how, const void *set, void *old, size_t set_bytes);
 
 long signals_action(int number, const void *action, void *old, size_t set_bytes);
 long signals_altstack(struct context *ctx, const void *new, void *old);

@@ -25,9 +25,10 @@
 
 #define SIGNALS 65
 #define TRAP_FLAG 0x100u
+#define ALIGNMENT_FLAG 0x40000u
 #define SET_BYTES 8
 #define RED_ZONE 128
-#define OWN_STACK_BYTES (256u << 10)
+#define OWN_STACK_BYTES (1u << 20)
 #define FPSTATE_BYTES 512u
 #define DEFAULT ((uint64_t)0)
 #define FAULTS (bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP))
@@ -72,10 +73,11 @@ static struct action action_of(int number)
 	return a;
 }
 
-/* Writes to code must reach us, and steps. */
-uint64_t signals_allowed(uint64_t mask)
+/* Faults must reach us: of checks, of writes to code, and steps. A fault that the program has blocked ends it. */
+static uint64_t allowed(uint64_t mask)
 {
-	return mask & ~(bit(SIGTRAP) | (signals.watching ? bit(SIGSEGV) : 0));
+	context_here()->faults_blocked = mask & FAULTS;
+	return mask & ~FAULTS;
 }
 
 /* ---- delivering ---- */
@@ -154,7 +156,7 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	f->uc.uc_mcontext.rip = pc;
 	f->uc.uc_mcontext.fpstate = (void *)fpstate;
 	f->uc.uc_stack = context_here()->altstack;
-	f->uc.uc_sigmask = (sigset_t)mask;
+	f->uc.uc_sigmask = (sigset_t)(mask | context_here()->faults_blocked);
 	slope_copy(f->info, info, sizeof f->info);
 	uc->uc_mcontext.rdi = (uint64_t)number;
 	uc->uc_mcontext.rsi = (uint64_t)f->info;
@@ -162,7 +164,7 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	uc->uc_mcontext.rax = 0;
 	uc->uc_mcontext.rsp = (uint64_t)f;
 	uc->uc_mcontext.eflags &= ~UINT64_C(0x400);
-	uc->uc_sigmask = (sigset_t)signals_allowed(mask | a.mask | (a.flags & SA_NODEFER ? 0 : bit(number)));
+	uc->uc_sigmask = (sigset_t)allowed((uint64_t)f->uc.uc_sigmask | a.mask | (a.flags & SA_NODEFER ? 0 : bit(number)));
 	if (observer.on) {
 		slope_session_kernel_write(&observer.session, (uint64_t)f, sizeof *f);
 		activations_handler(a.handler, (uint64_t)f, on_altstack((uint64_t)f));
@@ -362,12 +364,27 @@ static bool code_written(int number, const siginfo_t *info, struct ucontext *uc)
 	return true;
 }
 
+/* A fault of our own. */
+static void fail(int number, uint64_t rip, uint64_t address)
+{
+	struct system_digits at, to;
+
+	system_say("the translator has failed (at 0x", system_number(&at, rip, 16), ", address 0x", system_number(&to, address, 16),
+		   "); record this program with --source=valgrind", NULL);
+	die_by(number);
+}
+
 static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 {
 	uint64_t mask = (uint64_t)uc->uc_sigmask;
 
 	if (code_written(number, info, uc) || is_asked(number, info, uc))
 		return;
+	/* A program has set the flag to see if there is one: what we add to it does not keep to alignments. */
+	if (number == SIGBUS && info->si_code == BUS_ADRALN) {
+		uc->uc_mcontext.eflags &= ~(uint64_t)ALIGNMENT_FLAG;
+		return;
+	}
 	if (number == SIGTRAP && info->si_code == TRAP_TRACE) {
 		on_step(uc);
 		return;
@@ -380,8 +397,8 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 		if (number == SIGILL || number == SIGFPE)
 			info->si_addr = (void *)pc;      /* the instruction's own address */
 		if (pc == NOWHERE)
-			die_by(number);
-		else if (!action_of(number).handler)
+			fail(number, uc->uc_mcontext.rip, (uint64_t)info->si_addr);
+		else if (!action_of(number).handler || context_here()->faults_blocked & bit(number))
 			end_by(number);
 		else
 			begin_handler(uc, number, info, pc, mask);
@@ -418,7 +435,7 @@ void signals_use_stack(void *stack, size_t bytes)
 static struct action ours(uint64_t flags)
 {
 	return (struct action){
-		.handler = (uint64_t)on_signal, .restorer = (uint64_t)slope_gate_sigreturn, .mask = ~UINT64_C(0),
+		.handler = (uint64_t)on_signal, .restorer = (uint64_t)slope_gate_sigreturn, .mask = ~(FAULTS & ~bit(SIGTRAP)),
 		.flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER | (flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT)),
 	};
 }
@@ -514,18 +531,27 @@ long signals_action(int number, const void *action, void *old, size_t set_bytes)
 	return result;
 }
 
-long signals_mask(int how, const void *set, void *old, size_t set_bytes)
+long signals_mask(struct context *ctx, int how, const void *set, void *old, size_t set_bytes)
 {
-	uint64_t mask, args[6] = { (uint64_t)how, set ? (uint64_t)&mask : 0, (uint64_t)old, set_bytes };
+	uint64_t mask = 0, kept, was, faults = ctx->faults_blocked;
+	uint64_t args[6] = { (uint64_t)how, set ? (uint64_t)&kept : 0, (uint64_t)&was, set_bytes };
 
-	if (set && set_bytes == SET_BYTES) {
-		if (!space_allows(&runtime.space, (uint64_t)set, SET_BYTES, PROT_READ))
-			return -EFAULT;
+	if ((set && !space_allows(&runtime.space, (uint64_t)set, SET_BYTES, PROT_READ)) ||
+	    (old && !space_allows(&runtime.space, (uint64_t)old, SET_BYTES, PROT_WRITE)))
+		return -EFAULT;
+	if (set)
 		slope_copy(&mask, set, sizeof mask);
-		if (how != SIG_UNBLOCK)
-			mask = signals_allowed(mask);
-	}
-	return slope_gate_syscall(__NR_rt_sigprocmask, args);
+	kept = mask & ~FAULTS;
+	long result = slope_gate_syscall(__NR_rt_sigprocmask, args);
+
+	if (result)
+		return result;
+	if (set)
+		ctx->faults_blocked = FAULTS & (how == SIG_BLOCK ? faults | mask : how == SIG_UNBLOCK ? faults & ~mask : mask);
+	was |= faults;
+	if (old)
+		slope_copy(old, &was, sizeof was);
+	return 0;
 }
 
 long signals_altstack(struct context *ctx, const void *new, void *old)
@@ -579,7 +605,7 @@ uint64_t signals_return(struct context *ctx)
 		from->ax, from->cx, from->dx, from->bx, from->sp, from->bp, from->si, from->di,
 		from->r8, from->r9, from->r10, from->r11, from->r12, from->r13, from->r14, from->r15,
 	};
-	uint64_t mask = signals_allowed((uint64_t)uc->uc_sigmask), pc = from->ip;
+	uint64_t mask = allowed((uint64_t)uc->uc_sigmask), pc = from->ip;
 
 	slope_copy(ctx->reg, reg, sizeof reg);
 	ctx->flags = from->flags | (ctx->waiting || ctx->asked ? TRAP_FLAG : 0);

@@ -107,6 +107,13 @@ bool space_add(struct space *s, uint64_t start, uint64_t bytes, int prot, const 
 	return insert(s, at, (struct space_region){ start, start + bytes, prot, false, path, offset });
 }
 
+bool space_any(struct space *s, uint64_t start, uint64_t bytes)
+{
+	size_t i = first_behind(s, start);
+
+	return i < s->count && s->region[i].start < start + bytes;
+}
+
 bool space_has_code(struct space *s, uint64_t start, uint64_t bytes)
 {
 	for (size_t i = first_behind(s, start); i < s->count && s->region[i].start < start + bytes; i++)

@@ -42,6 +42,9 @@ bool space_add(struct space *s, uint64_t start, uint64_t bytes, int prot, const 
 /* Notes that they are gone. */
 void space_remove(struct space *s, uint64_t start, uint64_t bytes);
 
+/* Is anything of the program's in this range? */
+bool space_any(struct space *s, uint64_t start, uint64_t bytes);
+
 /* Has code in this range been translated? */
 bool space_has_code(struct space *s, uint64_t start, uint64_t bytes);
 

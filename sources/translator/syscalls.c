@@ -63,13 +63,14 @@ static void code_may_change(uint64_t address, uint64_t bytes)
 
 static long do_mmap(const uint64_t *a)
 {
+	bool over = a[3] & MAP_FIXED && space_any(&runtime.space, a[0], slope_page_round(a[1]));
 	long got;
 
-	if (a[3] & MAP_FIXED)
+	if (over)
 		code_may_change(a[0], a[1]);
 	got = space_mmap(&runtime.space, a[0], a[1], (int)a[2], (int)a[3], (int)a[4], a[5]);
 	if (!system_failed(got))
-		observing_mapped((uint64_t)got, slope_page_round(a[1]));
+		observing_mapped((uint64_t)got, slope_page_round(a[1]), over);
 	return got;
 }
 
@@ -153,6 +154,9 @@ static long fork_with(uint64_t *args)
 		threading_after_fork();
 	else
 		threading_forked();
+	/* The kernel has left the child's id in its memory. */
+	if (!result && observer.on && args[0] & CLONE_CHILD_SETTID)
+		slope_session_kernel_write(&observer.session, args[3], sizeof(uint32_t));
 	return result;
 }
 
@@ -328,7 +332,7 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 	case __NR_execveat:
 		return execing_do((int)args[0], (const char *)args[1], (char **)args[2], (char **)args[3], (int)args[4]);
 	case __NR_rt_sigprocmask:
-		return signals_mask((int)args[0], (const void *)args[1], (void *)args[2], args[3]);
+		return signals_mask(ctx, (int)args[0], (const void *)args[1], (void *)args[2], args[3]);
 	case __NR_exit:
 		vforks_tell();
 		return threading_exit(ctx, (int)args[0]);

@@ -16,6 +16,7 @@
 #include <linux/signal.h>
 
 #define SET_BYTES 8
+#define ALL_BUT_FAULTS (~(1ul << (SIGSEGV - 1) | 1ul << (SIGBUS - 1) | 1ul << (SIGILL - 1) | 1ul << (SIGFPE - 1)))
 #define LOOK_AGAIN_NS UINT64_C(2000000)
 #define ASK_AGAIN_ROUNDS 20u
 #define STACK_REACH (8ul << 20)  /* so far below its first frame a thread's stack may go */
@@ -145,12 +146,19 @@ void threading_each(void (*act)(struct context *ctx))
 		act(ctx);
 }
 
+static void forget_returns(struct context *ctx)
+{
+	memset(ctx->returns, 0, sizeof ctx->returns);
+}
+
 void threading_empty_cache(uint64_t generation)
 {
 	threading_stand_still();
 	lock_take(&runtime.lock);
-	if (runtime.cache.generation == generation)
+	if (runtime.cache.generation == generation) {
 		codecache_empty(&runtime.cache);
+		threading_each(forget_returns);
+	}
 	lock_give(&runtime.lock);
 	threading_go_on();
 }
@@ -163,9 +171,11 @@ static void become_many(void)
 	threads.many = true;
 	if (!observer.on)
 		return;
-	slope_session_parallel(&observer.session);
+	if (!observer.session.parallel)
+		slope_session_parallel(&observer.session);
 	runtime.translated_shared = true;
 	codecache_empty(&runtime.cache);
+	forget_returns(context_here());
 }
 
 static void find_stack(struct context *ctx)
@@ -193,6 +203,7 @@ static struct context *new_context(const struct context *ctx, uint64_t stack, ui
 	if (stack)
 		child->reg[REG_RSP] = stack;
 	child->begins_at = next;
+	child->faults_blocked = ctx->faults_blocked;
 	child->inside = child->rests = 1;
 	find_stack(child);
 	if (observer.on && !observing_thread(child, ctx->fiber)) {
@@ -225,7 +236,7 @@ static uint64_t set_mask(uint64_t mask)
 
 long threading_start(struct context *ctx, const uint64_t *args, uint64_t next)
 {
-	uint64_t mask = set_mask(~UINT64_C(0));
+	uint64_t mask = set_mask(ALL_BUT_FAULTS);
 	struct context *child = NULL;
 	long result = SYSCALLS_NOT_MADE;
 
@@ -261,12 +272,14 @@ void slope_thread_begins(struct context *ctx)
 	uint64_t mask = ctx->signal_mask;
 
 	ctx->tid = (uint64_t)system_call(__NR_gettid, 0, 0, 0, 0, 0, 0);
+	/* It may run in code that is there already for long before it comes to dispatch.c. */
+	__asm__ volatile("rdfsbase %0" : "=r"(ctx->fs));
 	signals_use_stack(ctx->room->stack, ROOMS_SIGNAL_BYTES);
+	threading_wake(ctx);             /* before it touches anything: all may be standing still for good */
 	if (observer.on) {
 		ctx->fiber->core->os_id = ctx->tid;
 		fibers_show_top();
 	}
-	threading_wake(ctx);
 	set_mask(mask);
 	const struct block *block = dispatch_block(ctx->begins_at);
 
@@ -277,7 +290,7 @@ void slope_thread_begins(struct context *ctx)
 
 long threading_exit(struct context *ctx, int status)
 {
-	uint64_t mask = set_mask(~UINT64_C(0));
+	uint64_t mask = set_mask(ALL_BUT_FAULTS);
 
 	if (ctx->waiting) {
 		set_mask(mask);

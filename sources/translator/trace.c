@@ -6,7 +6,7 @@
 #include "sources/translator/observing.h"
 #include "sources/translator/runtime.h"
 
-#define BLOCK_MAX 60u            /* instructions, as Valgrind's blocks have: then a new block is counted */
+#define BLOCK_MAX 60u            /* instructions, as Valgrind's blocks have: only there it sees that code runs into a function */
 #define BRANCHES_MAX 6u
 #define SPARE_REGISTERS 2u       /* so many, besides the stack pointer, a trace leaves unmentioned */
 #define INSTRUCTION_MAX_BYTES 15u
@@ -352,6 +352,41 @@ static void look_across_call(struct trace *t, const struct step *s)
 		t->entry_flags = true;
 }
 
+/*
+ * A call through the linkage table is a call of what the slot holds, as long
+ * as it holds that: the stub reads the slot in the caller's name, and has an
+ * instruction or two.
+ */
+static struct stub see_through(const struct step *s)
+{
+	uint64_t pc = target_of(s), slot, target;
+	struct stub none = { 0 };
+	uint32_t instructions = 1;
+	const uint8_t *code = (const uint8_t *)pc;
+
+	if (s->i.mnemonic != ZYDIS_MNEMONIC_CALL || !s->i.raw.imm[0].is_relative || !observer.inlined || runtime.flags_cross_calls ||
+	    !codeplaces_is_stub(pc) || readable_code(pc) < INSTRUCTION_MAX_BYTES)
+		return none;
+	if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa) {
+		code += 4;
+		instructions++;
+	}
+	if (code[0] == 0xf2)
+		code++;
+	if (code[0] != 0xff || code[1] != 0x25)
+		return none;
+	int32_t displacement;
+
+	slope_copy(&displacement, code + 2, sizeof displacement);
+	slot = (uint64_t)code + 6 + (uint64_t)(int64_t)displacement;
+	if (slot >> 31 || !space_allows(&runtime.space, slot, 8, PROT_READ))
+		return none;
+	slope_copy(&target, (const void *)slot, sizeof target);
+	if (target >> 31 || !readable_code(target) || codeplaces_function(target) >= CODEPLACES_STUB)
+		return none;
+	return (struct stub){ slot, target, instructions };
+}
+
 /* The flags that are needed behind the trace. */
 static uint16_t flags_behind(const struct trace *t)
 {
@@ -407,6 +442,7 @@ bool trace_make(struct trace *t, uint64_t pc)
 	t->mentioned = 0;
 	t->origins = 0;
 	t->entry_flags = false;
+	t->stub = (struct stub){ 0 };
 	for (unsigned r = 0; r < REGISTERS; r++)
 		origin[r] = unknown(t);
 	while (!ended && t->steps < TRACE_STEPS && t->accesses + ACCESSES_OF_ONE < TRACE_ACCESSES) {
@@ -420,10 +456,8 @@ bool trace_make(struct trace *t, uint64_t pc)
 		/* Then a signal can be delivered in the middle of it: the block's start is where it goes on. */
 		if (!observer.on && s->kind == STEP_REPEATED && t->steps)
 			break;
-		if (in_block == BLOCK_MAX) {
+		if (in_block == BLOCK_MAX)
 			in_block = 0;
-			blocks++;
-		}
 		in_block++;
 		s->instructions = ++instructions;
 		s->blocks = blocks;
@@ -441,6 +475,8 @@ bool trace_make(struct trace *t, uint64_t pc)
 		}
 		t->next = s->kind == STEP_BRANCH || s->kind == STEP_LAST ? way_on(t, s, &branches) : 0;
 		look_across_call(t, s);
+		if (observer.on && s->kind == STEP_LAST && (t->stub = see_through(s)).target)
+			accesses_add_word(t, t->stub.slot);
 		t->steps++;
 		ended = !t->next;
 		in_block = 0;
@@ -453,7 +489,7 @@ bool trace_make(struct trace *t, uint64_t pc)
 	/* A request is one instruction, to the Valgrind source. */
 	t->instructions = (int32_t)last->instructions - (last->kind == STEP_REQUEST ? 4 : 0);
 	/* What follows in the middle of a block will be counted as one. */
-	t->blocks = (int32_t)last->blocks - (last->kind == STEP_PLAIN && in_block < BLOCK_MAX);
+	t->blocks = (int32_t)last->blocks - (last->kind == STEP_PLAIN);
 	t->live_flags = flags_behind(t);
 	find_live(t);
 	return true;

@@ -69,6 +69,12 @@ struct step {
 	struct origin origin[REGISTERS];   /* before it */
 };
 
+/* A stub of the linkage table that a call goes to: the slot that it jumps by, and where that leads now. */
+struct stub {
+	uint64_t slot, target;       /* target 0: there is no stub, or none that can be seen through */
+	uint32_t instructions;
+};
+
 struct trace {
 	uint64_t start;
 	struct step step[TRACE_STEPS];
@@ -80,6 +86,7 @@ struct trace {
 	uint64_t next;               /* where a trace that ends in the open goes on; 0 when its last step decides */
 	uint16_t live_flags;         /* behind the last step */
 	int32_t instructions, blocks;      /* what the main way counts in all */
+	struct stub stub;            /* of the last step */
 	bool entry_flags;            /* a function that it calls or returns to wants flags from the other side of the call */
 };
 
@@ -92,6 +99,8 @@ bool trace_make(struct trace *t, uint64_t pc);
 void accesses_add(struct trace *t, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand, uint64_t pc);
 /* Does the instruction set the stack pointer to something not computed from it? */
 bool accesses_sets_stack(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand);
+/* A read of a word at a constant address, by the step that is being added. */
+void accesses_add_word(struct trace *t, uint64_t address);
 /* The general register around this one, or NO_REGISTER. */
 int accesses_register(ZydisRegister r);
 

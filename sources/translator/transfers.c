@@ -26,9 +26,11 @@ static void count_unit(struct emit *e, int unit, int32_t add, int scratch)
 	if (unit < 0 || !add)
 		return;
 	if (scratch == NO_REGISTER) {
-		emit_bytes(e, "\x65\x48\x81\x04\x25", 5);         /* addq $add, %gs:COST */
+		bool little = add == (int8_t)add;
+
+		emit_bytes(e, little ? "\x65\x48\x83\x04\x25" : "\x65\x48\x81\x04\x25", 5);   /* addq $add, %gs:COST */
 		emit_32(e, offset);
-		emit_32(e, (uint32_t)add);
+		emit_bytes(e, &add, little ? 1 : 4);
 		return;
 	}
 	struct address sum = { .base = scratch, .index = NO_REGISTER, .displacement = add };
@@ -50,6 +52,16 @@ void transfers_count(struct maker *m, int32_t instructions, int32_t blocks, bool
 	count_unit(&m->e, observer.unit_bb, blocks, scratch);
 	if (keep_flags && m->stamp == NO_REGISTER)
 		emit_restore(&m->e, REG_R11, CTX_STAMP_HOME);
+}
+
+/* What is counted while the block's registers are the program's. */
+static void count_apart(struct maker *m, int32_t instructions, int32_t blocks, bool keep_flags)
+{
+	int stamp = m->stamp;
+
+	m->stamp = NO_REGISTER;
+	transfers_count(m, instructions, blocks, keep_flags);
+	m->stamp = stamp;
 }
 
 void transfers_give_back(struct maker *m)
@@ -186,7 +198,7 @@ static void correct_return_address(struct emit *e, uint64_t address)
 }
 
 /* What slope sees of a call, all registers kept; the target is in rcx if it is not known. */
-static void observe_call(struct maker *m, bool direct, uint64_t target)
+static void observe_call(struct maker *m, bool direct, uint64_t target, uint64_t returns_to)
 {
 	uint32_t fn = direct ? codeplaces_function(target) : 0;
 
@@ -200,33 +212,57 @@ static void observe_call(struct maker *m, bool direct, uint64_t target)
 		return;
 	}
 	emit_save(&m->e, REG_RAX, CTX_REG(REG_RAX));
-	if (direct)
-		emit_constant(&m->e, REG_RAX, fn);
+	emit_constant(&m->e, REG_RAX, returns_to << 32 | fn);
 	emit_near(&m->e, 0xe8, (uint64_t)(direct ? slope_gate_call : slope_gate_call_address));
+}
+
+/* The call itself: of the program's address `target`, or of what is in rcx if that is 0. */
+static void emit_call_of(struct maker *m, const struct step *s, uint64_t target, bool seen_through)
+{
+	uint8_t *over;
+	uint64_t returns_to;
+
+	emit_byte(&m->e, 0xe8);
+	over = m->e.at;
+	emit_32(&m->e, 0);
+	returns_to = (uint64_t)m->e.at;
+	/* Here the return comes to; whoever returns to the program's address finds this place. */
+	codecache_return(&runtime.cache, s->next, returns_to);
+	transfers_exit(m, s->next);
+	emit_land(&m->e, over);
+	correct_return_address(&m->e, s->next);
+	if (seen_through)
+		count_apart(m, (int32_t)m->trace.stub.instructions, 1, false);
+	if (observer.on)
+		observe_call(m, target != 0, target, returns_to);
+	if (target)
+		transfers_exit(m, target);
+	else
+		emit_lookup(m, runtime.flags_cross_calls);
 }
 
 static void emit_call(struct maker *m, const struct step *s)
 {
-	bool direct = s->i.raw.imm[0].is_relative;
-	uint64_t target = s->next + (uint64_t)s->i.raw.imm[0].value.s;
-	uint8_t *over;
+	const struct stub *stub = &m->trace.stub;
+	struct cold *c;
 
-	if (!direct)
+	if (!s->i.raw.imm[0].is_relative) {
 		load_target(m, s);
-	emit_byte(&m->e, 0xe8);
-	over = m->e.at;
-	emit_32(&m->e, 0);
-	/* Here the return comes to; whoever returns to the program's address finds this place. */
-	codecache_return(&runtime.cache, s->next, (uint64_t)m->e.at);
-	transfers_exit(m, s->next);
-	emit_land(&m->e, over);
-	correct_return_address(&m->e, s->next);
-	if (observer.on)
-		observe_call(m, direct, target);
-	if (direct)
-		transfers_exit(m, target);
-	else
-		emit_lookup(m, runtime.flags_cross_calls);
+		emit_call_of(m, s, 0, false);
+		return;
+	}
+	if (!stub->target) {
+		emit_call_of(m, s, s->next + (uint64_t)s->i.raw.imm[0].value.s, false);
+		return;
+	}
+	/* The slot of the linkage table may change: then the stub decides. */
+	c = making_cold(m, COLD_STUB);
+	c->step = (unsigned)(s - m->trace.step);
+	emit_bytes(&m->e, "\x48\x81\x3c\x25", 4);                 /* cmpq $target, slot */
+	emit_32(&m->e, (uint32_t)stub->slot);
+	emit_32(&m->e, (uint32_t)stub->target);
+	making_jump(m, c, CONDITION_NOT_EQUAL);
+	emit_call_of(m, s, stub->target, true);
 }
 
 /*
@@ -404,28 +440,24 @@ bool transfers_last(struct maker *m, const struct step *s)
 
 /* ---- the cold part ---- */
 
-/* Blocks that are counted while the block's registers are the program's. */
-static void count_apart(struct maker *m, int32_t blocks)
-{
-	int stamp = m->stamp;
-
-	m->stamp = NO_REGISTER;
-	transfers_count(m, 0, blocks, true);
-	m->stamp = stamp;
-}
-
 void transfers_cold(struct maker *m, const struct cold *c)
 {
 	const struct step *s = &m->trace.step[c->step];
 	bool counted = c->step >= m->counted_at;
 
 	making_land(m, c);
-	if (c->kind == COLD_MISS || c->kind == COLD_FAR) {
-		if (c->kind == COLD_MISS)
-			cold_miss(m, c);
-		else
-			cold_far(m, c);
+	switch ((int)c->kind) {
+	case COLD_MISS:
+		cold_miss(m, c);
 		return;
+	case COLD_FAR:
+		cold_far(m, c);
+		return;
+	case COLD_STUB:
+		emit_call_of(m, s, s->next + (uint64_t)s->i.raw.imm[0].value.s, false);
+		return;
+	default:
+		break;
 	}
 	transfers_count(m, (int32_t)s->instructions - (counted ? m->trace.instructions : 0),
 			(int32_t)s->blocks - (counted ? m->trace.blocks : 0), true);
@@ -438,7 +470,7 @@ void transfers_cold(struct maker *m, const struct cold *c)
 		{ ARGUMENT_REGISTER, REG_RSP }, { ARGUMENT_CONTEXT, CTX_SPARE },
 	});
 	/* What goes on here will count as a block again, but is none. */
-	count_apart(m, -1);
+	count_apart(m, 0, -1, true);
 	/* Not linked: stacks may have become several, which other translations do not know yet. */
 	transfers_site(m, SITE_DIRECT, s->next, NULL);
 }

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Threads that run at once in the core. Real ones report accesses that a
+ * program has put in order, with barriers; what they count is exact, however
+ * the machine mixes them.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "core/thread.h"
+#include "profile/host.h"
+
+#define READERS 4u
+#define CELLS 256u
+#define ROUNDS 300u
+#define READS 20u                /* by the writer itself, a round */
+#define WINDOW_CELLS 4096u
+
+struct world {
+	struct slope_host host;
+	struct slope_session session;
+	struct slope_thread *writer, *reader[READERS];
+	pthread_barrier_t barrier;
+	pthread_mutex_t lock;            /* what a source must serialize */
+	uint64_t cost[SLOPE_UNITS_MAX];
+	bool windows;                    /* of the readers */
+};
+
+struct one {
+	struct world *world;
+	unsigned number;
+};
+
+static void let_others_run(void *ctx)
+{
+	(void)ctx;
+	sched_yield();
+}
+
+static void give_window(struct slope_shadow *shadow)
+{
+	shadow->window = calloc(WINDOW_CELLS, sizeof *shadow->window);
+	assert_non_null(shadow->window);
+	shadow->window_cells = WINDOW_CELLS;
+}
+
+static void each_window_word(void *ctx, struct slope_thread *t, void (*visit)(void *arg, uint32_t *words, size_t count), void *arg)
+{
+	(void)ctx;
+	if (t->shadow.window)
+		visit(arg, t->shadow.window, WINDOW_CELLS);
+}
+
+static void open_world(struct world *w, bool windows, uint32_t stamp_limit)
+{
+	struct slope_config config = { .units = 1, .metrics = 3, .parallel = true, .stamp_limit = stamp_limit };
+
+	*w = (struct world){ .windows = windows, .host = slope_system_host };
+	w->host.yield = let_others_run;
+	assert_true(slope_session_init(&w->session, &config, &w->host));
+	w->session.each_window_word = each_window_word;
+	give_window(&w->session.sharing.directory);
+	slope_session_parallel(&w->session);
+	w->writer = slope_thread_new(&w->session, 0, 0, w->cost);
+	give_window(&w->writer->shadow);
+	for (unsigned i = 0; i < READERS; i++) {
+		w->reader[i] = slope_thread_new(&w->session, 1, 0, w->cost);
+		assert_non_null(w->reader[i]);
+		if (windows)
+			give_window(&w->reader[i]->shadow);
+	}
+	pthread_barrier_init(&w->barrier, NULL, READERS + 1);
+	pthread_mutex_init(&w->lock, NULL);
+}
+
+static void close_world(struct world *w)
+{
+	uint32_t *directory = w->session.sharing.directory.window, *first = w->writer->shadow.window, *other[READERS] = { NULL };
+
+	for (unsigned i = 0; w->windows && i < READERS; i++)
+		other[i] = w->reader[i]->shadow.window;
+	slope_session_fini(&w->session);
+	free(directory);
+	free(first);
+	for (unsigned i = 0; i < READERS; i++)
+		free(other[i]);
+}
+
+static void read_all(struct world *w, struct slope_thread *t)
+{
+	slope_thread_enter(t, SLOPE_FN_ROOT, 0, 0, w->cost);
+	for (unsigned cell = 0; cell < CELLS; cell++)
+		slope_thread_read(t, cell, 1);
+	slope_thread_leave(t, w->cost);
+}
+
+static void write_all(struct world *w, struct slope_thread *t)
+{
+	slope_thread_enter(t, SLOPE_FN_ROOT, 0, 0, w->cost);
+	for (unsigned cell = 0; cell < CELLS; cell++)
+		slope_thread_write(t, cell, 1);
+	slope_thread_leave(t, w->cost);
+}
+
+static void *run_reader(void *arg)
+{
+	struct one *one = arg;
+	struct world *w = one->world;
+
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		pthread_barrier_wait(&w->barrier);
+		read_all(w, w->reader[one->number]);
+		pthread_barrier_wait(&w->barrier);
+	}
+	return NULL;
+}
+
+/* Between the barriers the writer itself reads what it has written, as the others do. */
+static void run_all(struct world *w)
+{
+	pthread_t thread[READERS];
+	struct one one[READERS];
+
+	for (unsigned i = 0; i < READERS; i++) {
+		one[i] = (struct one){ w, i };
+		assert_int_equal(pthread_create(&thread[i], NULL, run_reader, &one[i]), 0);
+	}
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		write_all(w, w->writer);
+		pthread_barrier_wait(&w->barrier);
+		for (unsigned i = 0; i < READS; i++)
+			read_all(w, w->writer);
+		pthread_barrier_wait(&w->barrier);
+	}
+	for (unsigned i = 0; i < READERS; i++)
+		pthread_join(thread[i], NULL);
+}
+
+static void assert_exact(const struct world *w)
+{
+	for (unsigned i = 0; i < READERS; i++) {
+		assert_int_equal(w->reader[i]->frame[0].thread, (uint64_t)CELLS * ROUNDS);
+		assert_int_equal(w->reader[i]->frame[0].rms + w->reader[i]->frame[0].extra, (int64_t)CELLS * ROUNDS);
+	}
+	assert_int_equal(w->writer->frame[0].thread, 0);
+	assert_int_equal(w->writer->frame[0].rms, 0);
+}
+
+static void readers_at_once_see_every_write_once(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_world(&w, true, 0);
+	run_all(&w);
+	assert_exact(&w);
+	close_world(&w);
+}
+
+static void so_do_threads_without_a_window(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_world(&w, false, 0);
+	run_all(&w);
+	assert_exact(&w);
+	close_world(&w);
+}
+
+static void numbering_anew_loses_nothing_that_others_do(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_world(&w, false, 64);
+	run_all(&w);
+	assert_exact(&w);
+	assert_true(w.session.renumberings > READERS);
+	close_world(&w);
+}
+
+static void *come_and_go(void *arg)
+{
+	struct one *one = arg;
+	struct world *w = one->world;
+
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		pthread_mutex_lock(&w->lock);
+		struct slope_thread *t = slope_thread_new(&w->session, 1, 0, w->cost);
+
+		pthread_mutex_unlock(&w->lock);
+		read_all(w, t);
+		if (round % 3 == 0)
+			write_all(w, t);
+		slope_thread_end(t, w->cost);
+	}
+	return NULL;
+}
+
+/* These race: what counts is that nobody touches the words of one that is gone. */
+static void threads_end_while_others_ask_for_their_words(void **state)
+{
+	pthread_t thread[READERS];
+	struct one one[READERS];
+	struct world w;
+
+	(void)state;
+	open_world(&w, false, 0);
+	for (unsigned i = 0; i < READERS; i++) {
+		one[i] = (struct one){ &w, i };
+		assert_int_equal(pthread_create(&thread[i], NULL, come_and_go, &one[i]), 0);
+	}
+	for (unsigned i = 0; i < READERS; i++)
+		pthread_join(thread[i], NULL);
+	assert_int_equal(w.session.thread_count, 1 + 1 + READERS + READERS * ROUNDS);
+	for (int i = 0; i < SLOPE_LOST_COUNT; i++)
+		assert_int_equal(w.session.lost[i], 0);
+	close_world(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(readers_at_once_see_every_write_once),
+		cmocka_unit_test(so_do_threads_without_a_window),
+		cmocka_unit_test(numbering_anew_loses_nothing_that_others_do),
+		cmocka_unit_test(threads_end_while_others_ask_for_their_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
