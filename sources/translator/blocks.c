@@ -218,6 +218,7 @@ const struct block *blocks_translate(uint64_t pc)
 	m->colds = m->exits = 0;
 	m->marks = 0;
 	m->stack_origin = 0;
+	m->call_pc = 0;
 	m->checked_writes = observer.session.shared;
 	m->checks = 0;
 	if (observer.on)
@@ -243,5 +244,6 @@ const struct block *blocks_translate(uint64_t pc)
 	if (!block)
 		system_stop("no memory for translated code", NULL);
 	((struct block *)block)->facts = facts;
+	((struct block *)block)->call_pc = m->call_pc;
 	return block;
 }
