@@ -605,8 +605,10 @@ uint64_t signals_return(struct context *ctx)
 		from->ax, from->cx, from->dx, from->bx, from->sp, from->bp, from->si, from->di,
 		from->r8, from->r9, from->r10, from->r11, from->r12, from->r13, from->r14, from->r15,
 	};
-	uint64_t mask = allowed((uint64_t)uc->uc_sigmask), pc = from->ip;
+	uint64_t mask = allowed((uint64_t)uc->uc_sigmask), pc = from->ip, nearly_all = ~FAULTS;
 
+	/* Another signal is here before this, or waits until all is in its place. */
+	system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&nearly_all, 0, SET_BYTES, 0, 0);
 	slope_copy(ctx->reg, reg, sizeof reg);
 	ctx->flags = from->flags | (ctx->waiting || ctx->asked ? TRAP_FLAG : 0);
 	ctx->altstack = uc->uc_stack.ss_flags & SS_DISABLE ? (stack_t){ 0 } : uc->uc_stack;

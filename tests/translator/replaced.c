@@ -141,6 +141,7 @@ static void command_line(void)
 int main(int argc, char **argv)
 {
 	char *const none[] = { NULL }, *volatile nowhere = (char *)8;
+	char command[100];
 
 	setvbuf(stdout, NULL, _IONBF, 0);
 	if (argc > 1) {
@@ -166,7 +167,8 @@ int main(int argc, char **argv)
 	in_child("itself", AT_FDCWD, "/proc/self/exe", 0);
 	printf("%d %d\n", execve(nowhere, none, none) ? errno : 0, execve("/bin/true", (char **)nowhere, none) ? errno : 0);
 	itself(argv[0]);
-	if (system("rm -rf /tmp/slope-replaced-*"))
+	snprintf(command, sizeof command, "rm -rf %s", folder);
+	if (system(command))
 		return 2;
 	return 0;
 }
