@@ -72,27 +72,50 @@ static unsigned difference(const struct slope_profile *p, const struct slope_pro
 	return what;
 }
 
-bool slope_discord_known(const struct slope_profile *p, const struct slope_profile_function *f)
+/* Is `name` one of the list? A compiler's ending (".constprop.0") does not count. */
+static bool listed(const char *const *list, const char *name)
 {
-	static const char *const asks[] = {
-		"init_cpu_features", "update_active", "get_common_indices", "get_common_cache_info", "get_extended_indices",
-		"handle_intel", "handle_amd", "handle_zhaoxin", "intel_check_word", "dl_init_cacheinfo", "init_cacheinfo",
-		"_dl_tunable_set_hwcaps", "__libc_init_cpu_features", "_dl_sysdep_parse_arguments", "_dl_aux_init",
-	};
-	const char *name = f->raw_name ? f->raw_name : "";
-	bool linker = !strncmp(slope_profile_module_of(p, f), "ld-linux", 8), dynamic = linker;
+	for (; *list; list++) {
+		size_t length = strlen(*list);
 
-	for (size_t i = 1; i < p->module_count && !dynamic; i++)
-		dynamic = p->module[i].path && strstr(p->module[i].path, "/ld-linux");
-	if (dynamic && !linker)
-		return false;
-	for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
-		size_t length = strlen(asks[i]);
-
-		if (!strncmp(name, asks[i], length) && (!name[length] || name[length] == '.'))
+		if (!strncmp(name, *list, length) && (!name[length] || name[length] == '.'))
 			return true;
 	}
 	return false;
+}
+
+static bool is_static(const struct slope_profile *p)
+{
+	for (size_t i = 1; i < p->module_count; i++)
+		if (p->module[i].path && strstr(p->module[i].path, "/ld-linux"))
+			return false;
+	return true;
+}
+
+bool slope_discord_known(const struct slope_profile *p, const struct slope_profile_function *f, unsigned what)
+{
+	static const char *const start[] = {     /* ask the processor, or the kernel's facts about it */
+		"init_cpu_features", "update_active", "get_common_indices", "get_common_cache_info", "get_extended_indices",
+		"handle_intel", "handle_amd", "handle_zhaoxin", "intel_check_word", "dl_init_cacheinfo", "init_cacheinfo",
+		"_dl_tunable_set_hwcaps", "__libc_init_cpu_features", "_dl_sysdep_parse_arguments", "_dl_aux_init", NULL,
+	};
+	static const char *const placed[] = {    /* the linker's own memory */
+		"__minimal_malloc", "strcmp", "strncmp", "strlen", "index", "strchr", "strcspn", "memcpy", "mempcpy", "memmove", "memset",
+		NULL,
+	};
+	static const char *const chooses[] = { "strstr", "__cpu_indicator_init", NULL };
+	static const char *const read_by_kernel[] = {
+		"connect", "bind", "sendto", "sendmsg", "recvmsg", "sigaltstack", "execve", "clone", NULL,
+	};
+	const char *name = f->raw_name ? f->raw_name : "", *module = slope_profile_module_of(p, f);
+	bool linker = !strncmp(module, "ld-linux", 8);
+
+	if (linker || is_static(p))
+		return listed(start, name) || (linker && listed(placed, name));
+	if (strncmp(module, "libc.so", 7) && strncmp(module, "libgcc_s.so", 11))
+		return false;
+	return listed(chooses, name) ||
+	       (!(what & ~(SLOPE_DISCORD_INPUT | SLOPE_DISCORD_POINTS)) && listed(read_by_kernel, name));
 }
 
 /* ---- where it comes from ---- */
@@ -113,6 +136,36 @@ static void find_followers(struct slope_discord *d, const struct slope_profile *
 		if (caller && caller->state == SLOPE_DISCORD_OPEN && p->edge[i].caller != p->edge[i].callee &&
 		    of[p->edge[i].callee] && !(caller->what & (SLOPE_DISCORD_CALLS | SLOPE_DISCORD_SELF)))
 			caller->follows = true;
+	}
+}
+
+/* What only known causes call is theirs: they call it otherwise. */
+static void spread_known(struct slope_discord *d, const struct slope_profile *p, const entry_of *of)
+{
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (size_t i = 0; i < d->count; i++) {
+			struct slope_discord_entry *e = &d->entry[i];
+			bool by_known = false, by_others = false;
+
+			for (size_t k = 0; k < p->edge_count && e->state == SLOPE_DISCORD_OPEN; k++) {
+				const struct slope_discord_entry *caller = entry_at(d, of, p->edge[k].caller);
+
+				if (p->edge[k].callee != e->function || p->edge[k].caller == e->function)
+					continue;
+				if (caller && caller->state == SLOPE_DISCORD_KNOWN && !caller->follows)
+					by_known = true;
+				else
+					by_others = true;
+			}
+			if (by_known && !by_others) {
+				e->state = SLOPE_DISCORD_KNOWN;
+				e->follows = false;
+				changed = true;
+			}
+		}
 	}
 }
 
@@ -178,7 +231,7 @@ static void compare_functions(struct slope_discord *d, const struct slope_discor
 			continue;
 		if (runs->thread[2] != NO_RUN && difference(p, e.row[1], row_of(runs, f, 2)))
 			e.state = SLOPE_DISCORD_UNSTEADY;
-		else if (slope_discord_known(p, &p->function[f]))
+		else if (slope_discord_known(p, &p->function[f], e.what))
 			e.state = SLOPE_DISCORD_KNOWN;
 		d->entry[d->count++] = e;
 		of[f] = (entry_of)d->count;
@@ -198,6 +251,7 @@ bool slope_discord_init(struct slope_discord *d, const struct slope_discord_runs
 		return false;
 	}
 	compare_functions(d, runs, of);
+	spread_known(d, p, of);
 	find_followers(d, p, of);
 	spread_states(d, p, of);
 	free(of);

@@ -70,11 +70,17 @@ void slope_discord_fini(struct slope_discord *d);
 const char *slope_discord_word(enum slope_discord_what what);
 
 /*
- * Is it known that this function does something else under Valgrind? That is
- * so where the dynamic linker (or a static program's start) asks the processor
- * what it is: Valgrind shows programs one of its own making.
+ * Is it known that this function differs so (`what`) under Valgrind?
+ *
+ * - The dynamic linker (or a static program's start) and libgcc ask the
+ *   processor what it is, and libc's strstr chooses by it: Valgrind shows
+ *   programs a processor of its own making.
+ * - The dynamic linker's first memory lies elsewhere, and its string functions
+ *   depend on how texts are aligned.
+ * - Of the addresses and structures that a few system calls are given,
+ *   Valgrind reports the parts that mean something; the kernel reads them whole.
  */
-bool slope_discord_known(const struct slope_profile *p, const struct slope_profile_function *f);
+bool slope_discord_known(const struct slope_profile *p, const struct slope_profile_function *f, unsigned what);
 
 /* The first size whose points differ, under the first metric where they do, and the points there; NULL: none of that size. */
 struct slope_discord_point {

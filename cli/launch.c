@@ -100,6 +100,7 @@ void slope_launcher_find(struct slope_launcher *launcher)
 	launcher->tool = launcher->folder ? slope_text("%s/%s", launcher->folder, TOOL_NAME) : NULL;
 	launcher->translator = find_translator();
 	launcher->translated = launcher->alike = false;
+	launcher->signal = 0;
 	for (int fd = 0; fd < 3; fd++)
 		launcher->stdio[fd] = -1;
 }
@@ -167,8 +168,10 @@ static void keep_copies_steady(void)
 static void make_alike(const struct slope_launcher *launcher)
 {
 	static const char *const processor[][2] = {
-		{ "glibc.cpu.hwcaps", "-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD,-ERMS,-FSRM,-XSAVEC,-FMA,-FMA4,-BMI1,-BMI2,-LZCNT,"
-				      "-MOVBE,-POPCNT,-RTM" },
+		{ "glibc.cpu.hwcaps",
+		  "-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD,-FMA,-FMA4,-LZCNT,-MOVBE,-ERMS,-FSRM,-RTM,-XSAVEC,-Slow_BSF,"
+		  "-Slow_SSE4_2,-Fast_Unaligned_Load,-Fast_Unaligned_Copy,-Fast_Copy_Backward,-Fast_Rep_String,"
+		  "-Prefer_PMINUB_for_stringop,-Prefer_No_AVX512_Probing" },
 		{ "glibc.cpu.x86_data_cache_size", "0x8000" },
 		{ "glibc.cpu.x86_shared_cache_size", "0x100000" },
 		{ "glibc.cpu.x86_non_temporal_threshold", "0xc0000" },
@@ -242,7 +245,7 @@ static void watched_signals(sigset_t *set)
 	}
 }
 
-static int wait_and_pass_on(pid_t pid, const sigset_t *watched)
+static int wait_and_pass_on(pid_t pid, const sigset_t *watched, int *passed)
 {
 	int status;
 	siginfo_t info;
@@ -250,6 +253,7 @@ static int wait_and_pass_on(pid_t pid, const sigset_t *watched)
 	while (waitpid(pid, &status, WNOHANG) != pid) {
 		if (sigwaitinfo(watched, &info) <= 0 || info.si_signo == SIGCHLD)
 			continue;
+		*passed = info.si_signo;
 		/* The terminal signals the whole foreground group: the program has it already. */
 		if (info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
@@ -270,7 +274,7 @@ static bool start_failed(const struct slope_launcher *launcher, int pipe)
 	return true;
 }
 
-bool slope_launcher_run(const struct slope_launcher *launcher, const struct slope_list *options,
+bool slope_launcher_run(struct slope_launcher *launcher, const struct slope_list *options,
 			char *const *program, pid_t *pid, int *status)
 {
 	struct sigaction children, plain = { .sa_handler = SIG_DFL };
@@ -297,7 +301,7 @@ bool slope_launcher_run(const struct slope_launcher *launcher, const struct slop
 		slope_say("cannot start a process: %s", strerror(errno));
 	} else {
 		failed = start_failed(launcher, ends[0]);
-		*status = wait_and_pass_on(*pid, &watched);
+		*status = wait_and_pass_on(*pid, &watched, &launcher->signal);
 	}
 	close(ends[0]);
 	sigprocmask(SIG_SETMASK, &before, NULL);

@@ -19,6 +19,7 @@ struct slope_launcher {
 	char *translator;            /* slope's own */
 	bool translated;             /* the translator is to be used */
 	int stdio[3];                /* what the program gets for 0, 1 and 2; -1: ours */
+	int signal;                  /* the last that was passed on to the program, or that the terminal sent to both; 0: none */
 	bool alike;                  /* for a comparison: the program sees the same environment and processor under both sources */
 };
 
@@ -40,7 +41,7 @@ bool slope_launcher_check(const struct slope_launcher *launcher);
  * is passed on. False, with one line said, when it could not be started.
  * `*status` is as from waitpid, `*pid` the process.
  */
-bool slope_launcher_run(const struct slope_launcher *launcher, const struct slope_list *options,
+bool slope_launcher_run(struct slope_launcher *launcher, const struct slope_list *options,
 			char *const *program, pid_t *pid, int *status);
 
 #endif

@@ -3,24 +3,28 @@
 #include "cli/machine.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/datafile.h"
 #include "cli/launch.h"
 #include "cli/messages.h"
+#include "cli/observer.h"
 #include "cli/program.h"
 #include "report/gnuplot.h"
 
 #define DISK_LOW_BYTES (UINT64_C(100) << 20)
 #define DEBUG_FILES "/usr/lib/debug/.build-id"
+#define HWCAP2_FSGSBASE 2u
+#define OVERCOMMIT_NEVER 2u
+#define LOWEST_ADDRESS 0x100000u         /* where the translator lets programs begin */
+#define CELL_BYTES 4u
 
 const char *slope_health_word(enum slope_health health)
 {
@@ -57,43 +61,114 @@ static void check_system(struct slope_checkup *c)
 		 good ? NULL : "slope profiles x86-64 programs on Linux; use such a machine");
 }
 
-static void check_valgrind(struct slope_checkup *c, const struct slope_launcher *launcher)
+/* Does the first processor in /proc/cpuinfo have this flag? */
+static bool processor_has(const char *flag)
+{
+	FILE *file = fopen("/proc/cpuinfo", "r");
+	size_t room = 0, length = strlen(flag);
+	char *line = NULL;
+	bool found = false;
+
+	while (file && !found && getline(&line, &room, file) > 0) {
+		const char *at = !strncmp(line, "flags", 5) ? line : NULL;
+
+		while (at && !found && (at = strstr(at + 1, flag)))
+			found = at[-1] == ' ' && (at[length] == ' ' || at[length] == '\n');
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* What the translator is built on; Valgrind does without either. */
+static void check_processor(struct slope_checkup *c)
+{
+	bool fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE, bmi2 = processor_has("bmi2");
+
+	c->name = "processor";
+	if (!fsgsbase)
+		conclude(c, SLOPE_HEALTH_LESS, slope_text("programs cannot set %%gs (no FSGSBASE)"),
+			 "the translator needs that: a processor with FSGSBASE, and Linux 5.9 or later; --source=valgrind does without");
+	else if (!bmi2)
+		conclude(c, SLOPE_HEALTH_LESS, slope_text("FSGSBASE, no BMI2"),
+			 "without BMI2 the translator's checks take longer, or it says that it cannot; --source=valgrind does without");
+	else
+		conclude(c, SLOPE_HEALTH_GOOD, slope_text("FSGSBASE, BMI2"), NULL);
+}
+
+static void check_translator(struct slope_checkup *c, const struct slope_launcher *launcher, const char *obstacle)
+{
+	c->name = "translator";
+	if (!obstacle)
+		conclude(c, SLOPE_HEALTH_GOOD, slope_text("%s with %s", launcher->translator, SLOPE_ZYDIS_LIBRARY), NULL);
+	else
+		conclude(c, SLOPE_HEALTH_LESS, slope_text("%s", obstacle), "'slope record' works with Valgrind alone");
+}
+
+/* How bad it is that Valgrind cannot be used. */
+static enum slope_health without_valgrind(const char *obstacle)
+{
+	return SLOPE_SOURCE_PREFERRED == SLOPE_SOURCE_TRANSLATOR && !obstacle ? SLOPE_HEALTH_LESS : SLOPE_HEALTH_BAD;
+}
+
+static void check_valgrind(struct slope_checkup *c, const struct slope_launcher *launcher, enum slope_health without)
 {
 	char *argv[] = { launcher->valgrind, "--version", NULL }, line[128];
 
 	c->name = "valgrind";
 	if (!launcher->valgrind) {
-		conclude(c, SLOPE_HEALTH_BAD, slope_text("not on PATH"), "install it; on Debian: apt install valgrind");
+		conclude(c, without, slope_text("not on PATH"), "install it; on Debian: apt install valgrind");
 		return;
 	}
 	if (slope_program_ask(argv, line, sizeof line) != 0)
-		conclude(c, SLOPE_HEALTH_BAD, slope_text("%s does not run: %s", launcher->valgrind, line),
+		conclude(c, without, slope_text("%s does not run: %s", launcher->valgrind, line),
 			 "install it again; on Debian: apt install --reinstall valgrind");
 	else
 		conclude(c, SLOPE_HEALTH_GOOD, slope_text("%s, %s", line, launcher->valgrind), NULL);
 }
 
-static void check_tool(struct slope_checkup *c, const struct slope_launcher *launcher)
+static void check_tool(struct slope_checkup *c, const struct slope_launcher *launcher, enum slope_health without)
 {
 	c->name = "tool";
 	if (launcher->tool)
 		conclude(c, SLOPE_HEALTH_GOOD, slope_text("%s", launcher->tool), NULL);
 	else
-		conclude(c, SLOPE_HEALTH_BAD, slope_text("slope's Valgrind tool is not beside the slope command"),
+		conclude(c, without, slope_text("slope's Valgrind tool is not beside the slope command"),
 			 "build it with 'make', or install slope as a whole with 'make install'");
 }
 
+static uint64_t kernel_setting(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	unsigned long long value = 0;
+
+	if (file && fscanf(file, "%llu", &value) != 1)
+		value = 0;
+	if (file)
+		fclose(file);
+	return value;
+}
+
+/* Shadow memory is reserved where the program might need it, and backed where it does. */
 static void check_memory(struct slope_checkup *c)
 {
 	struct rlimit limit;
 	bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+	uint64_t lowest = kernel_setting("/proc/sys/vm/mmap_min_addr");
 
 	c->name = "address space";
 	if (limited)
 		conclude(c, SLOPE_HEALTH_LESS, slope_text("limited to %llu MB", (unsigned long long)limit.rlim_cur >> 20),
 			 "a profiled program needs several times its memory; lift the limit with 'ulimit -v unlimited'");
+	else if (kernel_setting("/proc/sys/vm/overcommit_memory") == OVERCOMMIT_NEVER)
+		conclude(c, SLOPE_HEALTH_LESS, slope_text("the kernel promises no more memory than it has (vm.overcommit_memory=2)"),
+			 "shadow memory is reserved in large pieces that are hardly used; 'sysctl vm.overcommit_memory=0' allows that");
+	else if (lowest > LOWEST_ADDRESS)
+		conclude(c, SLOPE_HEALTH_LESS, slope_text("begins at %#llx (vm.mmap_min_addr)", (unsigned long long)lowest),
+			 "programs with fixed addresses may not fit; 'sysctl vm.mmap_min_addr=65536' is usual");
 	else
-		conclude(c, SLOPE_HEALTH_GOOD, slope_text("unlimited"), NULL);
+		conclude(c, SLOPE_HEALTH_GOOD, slope_text("unlimited, from %#llx on", (unsigned long long)lowest), NULL);
 }
 
 static void check_disk(struct slope_checkup *c)
@@ -214,15 +289,21 @@ size_t slope_machine_check(struct slope_checkup checkup[SLOPE_CHECKUPS_MAX])
 	size_t n = 0;
 
 	slope_launcher_find(&launcher);
+	char *obstacle = slope_observer_obstacle(&launcher, NULL, CELL_BYTES);
+	enum slope_health without = without_valgrind(obstacle);
+
 	check_system(&checkup[n++]);
-	check_valgrind(&checkup[n++], &launcher);
-	check_tool(&checkup[n++], &launcher);
+	check_processor(&checkup[n++]);
+	check_translator(&checkup[n++], &launcher, obstacle);
+	check_valgrind(&checkup[n++], &launcher, without);
+	check_tool(&checkup[n++], &launcher, without);
 	check_memory(&checkup[n++]);
 	check_disk(&checkup[n++]);
 	check_debug_symbols(&checkup[n++]);
 	check_cache(&checkup[n++]);
 	check_gnuplot(&checkup[n++]);
 	check_run(&checkup[n++]);
+	free(obstacle);
 	slope_launcher_fini(&launcher);
 	return n;
 }

@@ -17,7 +17,7 @@
 #include "cli/program.h"
 #include "cli/recording.h"
 #include "cli/verbs.h"
-#include "cli/verify.h"
+#include "cli/verification.h"
 
 #define MAX_THREADS_DEFAULT 1000
 

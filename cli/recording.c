@@ -3,6 +3,7 @@
 
 #include <sys/resource.h>
 
+#include "cli/mangled.h"
 #include "cli/messages.h"
 
 #define STACK_DEFAULT_BYTES (8u << 20)
@@ -38,6 +39,8 @@ static void valgrind_options(struct slope_list *options, const struct slope_sett
 	slope_list_add(options, "--trace-children=yes");
 	slope_list_add(options, "--vgdb=no");
 	slope_list_add(options, "--max-threads=%llu", (unsigned long long)s->max_threads);
+	if (s->verify)
+		slope_list_add(options, "--vex-iropt-level=0");  /* else loads whose result nobody uses are left out */
 	add_stack_size(options);
 }
 
@@ -50,16 +53,31 @@ static void source_options(struct slope_list *options, const struct slope_settin
 	slope_list_add(options, "--input=%s", input_name[s->input]);
 	slope_list_add(options, "--cost=%s", s->cost);
 	slope_list_add(options, "--max-points=%llu", (unsigned long long)s->max_points);
-	add_globs(options, "toggle", &s->toggle);
-	add_globs(options, "only", &s->only);
-	add_globs(options, "skip", &s->skip);
 	if (s->stamp_limit)
 		slope_list_add(options, "--stamp-limit=%llu", (unsigned long long)s->stamp_limit);
 	if (s->access)
 		slope_list_add(options, "--access=%s", access_name[s->access]);
 }
 
-bool slope_recording_run(struct slope_recording *r, const struct slope_settings *s, const struct slope_launcher *launcher,
+/* The patterns, for the translator with the symbols that they mean. */
+static void add_patterns(struct slope_list *options, const struct slope_settings *s, bool translated, const char *file)
+{
+	static const char *const name[] = { "toggle", "only", "skip" };
+	const struct slope_list *given[] = { &s->toggle, &s->only, &s->skip };
+	struct slope_list list[3] = { { 0 }, { 0 }, { 0 } };
+
+	for (size_t i = 0; i < 3; i++)
+		for (size_t k = 0; k < given[i]->count; k++)
+			slope_list_add(&list[i], "%s", given[i]->text[k]);
+	if (translated)
+		slope_mangled_add((struct slope_list *[]){ &list[0], &list[1], &list[2] }, 3, file);
+	for (size_t i = 0; i < 3; i++) {
+		add_globs(options, name[i], &list[i]);
+		slope_list_fini(&list[i]);
+	}
+}
+
+bool slope_recording_run(struct slope_recording *r, const struct slope_settings *s, struct slope_launcher *launcher,
 			 const char *output, char **program, char *file)
 {
 	struct slope_list options = { 0 };
@@ -68,6 +86,7 @@ bool slope_recording_run(struct slope_recording *r, const struct slope_settings 
 	if (!slope_runfiles_prepare(&r->files, output))
 		return false;
 	source_options(&options, s, launcher->translated, r->files.path);
+	add_patterns(&options, s, launcher->translated, file);
 	if (program[0][0] == '-')
 		program[0] = file;   /* or Valgrind would take it for an option */
 	ran = slope_toollog_open(&r->log, &options) && slope_launcher_run(launcher, &options, program, &r->pid, &r->status);

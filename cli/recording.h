@@ -35,7 +35,7 @@ struct slope_recording {
  * nothing changed, when it could not be started. What the program left is
  * then to be collected from `r->files`, what the source said from `r->log`.
  */
-bool slope_recording_run(struct slope_recording *r, const struct slope_settings *s, const struct slope_launcher *launcher,
+bool slope_recording_run(struct slope_recording *r, const struct slope_settings *s, struct slope_launcher *launcher,
 			 const char *output, char **program, char *file);
 void slope_recording_fini(struct slope_recording *r);
 

@@ -129,9 +129,8 @@ static void put_left_out(const struct slope_verify_view *v, FILE *out)
 	size_t known = v->discord->state_count[SLOPE_DISCORD_KNOWN], unsteady = v->discord->state_count[SLOPE_DISCORD_UNSTEADY];
 
 	if (known)
-		fprintf(out, "left out: %zu %s that look%s at the processor when the program starts, and what calls them "
-			"(Valgrind shows a processor of its own making)\n", known, plural(known, "functions", "function"),
-			known == 1 ? "s" : "");
+		fprintf(out, "left out: %zu %s known to differ, and what calls them: they ask the processor, which Valgrind makes up, or "
+			"see where memory lies (docs/translator.md)\n", known, plural(known, "functions that are", "function that is"));
 	if (unsteady)
 		fprintf(out, "left out: %zu %s from run to run under the same source; the program is not deterministic there\n",
 			unsteady, plural(unsteady, "functions that differ", "function that differs"));
@@ -155,7 +154,7 @@ bool slope_verify_text(const struct slope_verify_view *v, FILE *out)
 	if (v->agree) {
 		fprintf(out, "%s and %s agree: %zu functions, %zu points", v->source[0], v->source[1], same, d->points);
 		if (d->count)
-			fprintf(out, "; left out: %zu that look at the processor at the start, %zu that differ from run to run",
+			fprintf(out, "; left out: %zu that are known to differ, %zu that differ from run to run",
 				d->state_count[SLOPE_DISCORD_KNOWN], d->state_count[SLOPE_DISCORD_UNSTEADY]);
 		fprintf(out, "\n");
 		return true;

@@ -97,9 +97,19 @@ static unsigned tail_run(const struct fiber *f, uint64_t sp)
 
 static void jump_into(uint64_t fn, uint64_t sp)
 {
-	struct fiber *f = context_here()->fiber;
-	const uint64_t *cost = fibers_costs();
+	struct context *ctx = context_here();
+	struct fiber *f = ctx->fiber;
+	const uint64_t *cost = costs(ctx, f);
 	bool landing = f->landing != 0;
+
+	/* A tail call. */
+	if (SLOPE_LIKELY(!landing && fn < CODEPLACES_STUB && f->core->top->sp == sp && f->tail_run + 1 < TAIL_RUN_MAX &&
+			 observer.units == 1)) {
+		f->jumping = false;
+		f->tail_run++;
+		push(ctx, (uint32_t)fn, sp, cost);
+		return;
+	}
 
 	settled(f);
 	if (f->core->top->sp < sp)
@@ -167,9 +177,14 @@ void activations_return(uint64_t sp)
 	struct fiber *f = ctx->fiber;
 
 	f->jumping = false;
-	if (SLOPE_LIKELY(!f->landing && core->top->sp == sp && core->top[-1].sp > sp && observer.units == 1 &&
-			 !(core->top->flags & SLOPE_FRAME_BASE))) {
-		slope_frames_pop(core, costs(ctx, f), 1);
+	if (SLOPE_LIKELY(!f->landing && observer.units == 1)) {
+		const uint64_t *cost = costs(ctx, f);
+
+		/* More than one after tail calls; none, if it is a return used as a jump. */
+		while (core->top->sp <= sp && !(core->top->flags & SLOPE_FRAME_BASE))
+			slope_frames_pop(core, cost, 1);
+		if (SLOPE_UNLIKELY(core->top->sp <= sp))
+			slope_thread_unwind(core, sp, cost);
 		fibers_show(ctx, core);
 		return;
 	}

@@ -2,9 +2,11 @@
 /* ELF files into the program's space, as the kernel would have done it. */
 #include "sources/translator/runtime.h"
 
+#include <asm/stat.h>
 #include <elf.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
+#include <linux/stat.h>
 
 #define SEGMENTS_MAX 64u
 
@@ -27,6 +29,10 @@ const char *loading_reason(enum loading how)
 		return "is a damaged program";
 	case LOADING_NO_ROOM:
 		return "does not fit where the translator has room for it; record it with --source=valgrind";
+	case LOADING_PRIVILEGED:
+		return "is setuid or setgid, and would run without its privileges";
+	case LOADING_NO_INTERPRETER:
+		return "needs an interpreter (its PT_INTERP) that cannot be opened";
 	case LOADING_DONE:
 		break;
 	}
@@ -152,6 +158,22 @@ enum loading loading_image(const char *path, struct image *image)
 	return how;
 }
 
+static bool is_privileged(long fd)
+{
+	struct stat st;
+
+	return !system_call(__NR_fstat, fd, (long)&st, 0, 0, 0, 0) &&
+	       (st.st_mode & S_ISUID || (st.st_mode & S_ISGID && st.st_mode & S_IXGRP));
+}
+
+static bool has_interpreter(const struct elf_file *f)
+{
+	struct image image = { .headers = 1 };
+
+	find_parts(f, &image);
+	return !image.interpreter[0] || !system_call(__NR_access, (long)image.interpreter, 1 /* X_OK */, 0, 0, 0, 0);
+}
+
 enum loading loading_probe(const char *path, char *script_line, size_t room)
 {
 	struct elf_file f;
@@ -166,6 +188,10 @@ enum loading loading_probe(const char *path, char *script_line, size_t room)
 			i++;
 		script_line[got > 0 ? i : 0] = 0;
 	}
+	if (how == LOADING_DONE && is_privileged(f.fd))
+		how = LOADING_PRIVILEGED;
+	else if (how == LOADING_DONE && !has_interpreter(&f))
+		how = LOADING_NO_INTERPRETER;
 	if (f.fd >= 0)
 		system_close(f.fd);
 	return how;

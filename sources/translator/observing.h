@@ -25,7 +25,7 @@
 #include "sources/translator/emit.h"
 #include "sources/translator/runtime.h"
 
-#define PATTERNS_MAX 64u
+#define PATTERNS_MAX 16384u
 #define SIGNAL_DEPTHS 64u
 
 struct patterns {

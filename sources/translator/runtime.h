@@ -14,6 +14,9 @@
  *   gate.S              the ways between C and translated code
  *   dispatch.c          what happens when translated code leaves for C
  *   syscalls.c          system calls of the program
+ *   execing.c           other programs in its place
+ *   vforks.c            children by vfork and posix_spawn
+ *   selfview.c          /proc/self as it should be
  *   signals.c           its signal handlers
  *
  *   threading.c         threads of the program: their start and end, waiting for all of them
@@ -54,6 +57,7 @@ struct runtime {
 	char **options;              /* our own arguments, for children */
 	int option_count;
 	char **environment, **argv;  /* of the program */
+	struct vfork_pages *to_parent;   /* vforks.c: this is a child by vfork */
 };
 
 extern struct runtime runtime;
@@ -68,11 +72,12 @@ struct image {
 
 enum loading {
 	LOADING_DONE, LOADING_NOT_FOUND, LOADING_NOT_ELF, LOADING_OTHER_MACHINE, LOADING_BROKEN, LOADING_NO_ROOM,
+	LOADING_PRIVILEGED, LOADING_NO_INTERPRETER,
 };
 
 /* Maps an ELF program into the program's space. */
 enum loading loading_image(const char *path, struct image *image);
-/* Could it be loaded? A script counts if it is one. Maps nothing. */
+/* Could it be loaded, and its interpreter? A script counts if it is one. Maps nothing. */
 enum loading loading_probe(const char *path, char *script_line, size_t room);
 /* Why not, in words. */
 const char *loading_reason(enum loading how);
@@ -112,6 +117,30 @@ void dispatch_refuse(const char *what, uint64_t pc) __attribute__((noreturn));
 
 /* The system call in the context. Returns where the program goes on; `next` is behind the instruction. */
 uint64_t syscalls_do(struct context *ctx, uint64_t next);
+
+/* ---- execing.c ---- */
+
+/* execveat. Returns only when it fails. */
+long execing_do(int at, const char *path, char **argv, char **envp, int flags);
+
+/* ---- vforks.c ---- */
+
+/* Before a vfork with this stack pointer; NULL: nothing will come back. */
+struct vfork_pages *vforks_before(uint64_t sp);
+/* Then in the child, */
+void vforks_child(struct vfork_pages *pages);
+/* wherever it may end or run another program, */
+void vforks_tell(void);
+/* and in the parent when it goes on. */
+void vforks_after(struct vfork_pages *pages);
+
+/* ---- selfview.c ---- */
+
+/* Is this path of the program /proc/self/<what>, under any of its names? */
+bool selfview_names(uint64_t path, const char *what);
+/* readlink of exe; open of maps: the kernel's results. */
+long selfview_link(uint64_t to, uint64_t room);
+long selfview_open_maps(int flags);
 
 /* ---- rooms.c ---- */
 

@@ -394,6 +394,8 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 
 		if (pc == SKIPPED)
 			return;
+		if (number == SIGILL || number == SIGFPE)
+			info->si_addr = (void *)pc;      /* the instruction's own address */
 		if (pc == NOWHERE)
 			fail(number, uc->uc_mcontext.rip, (uint64_t)info->si_addr);
 		else if (!action_of(number).handler || context_here()->faults_blocked & bit(number))

@@ -11,10 +11,11 @@
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
+#include <linux/prctl.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 
 #define SYSCALL_BYTES 2
-#define OPTIONS_MAX 64u
 #define VFORK_DESCRIPTOR 1000            /* or above: out of the way */
 #define MAP_SHADOW_STACK_CALL 453        /* newer than some headers */
 
@@ -153,6 +154,9 @@ static long fork_with(uint64_t *args)
 		threading_after_fork();
 	else
 		threading_forked();
+	/* The kernel has left the child's id in its memory. */
+	if (!result && observer.on && args[0] & CLONE_CHILD_SETTID)
+		slope_session_kernel_write(&observer.session, args[3], sizeof(uint32_t));
 	return result;
 }
 
@@ -188,7 +192,7 @@ static long vfork_with(struct context *ctx, uint64_t *args)
 	return result;
 }
 
-/* vfork and the like share no memory with their children. */
+/* vfork and the like share no memory with their children, but for what vforks.c brings back. */
 static long do_clone(struct context *ctx, uint64_t *args, uint64_t next)
 {
 	uint64_t flags = args[0], stack = args[1];
@@ -197,10 +201,15 @@ static long do_clone(struct context *ctx, uint64_t *args, uint64_t next)
 	if (flags & CLONE_THREAD)
 		return threading_start(ctx, args, next);
 	bool wait = flags & CLONE_VFORK && threading_many();
+	struct vfork_pages *pages = flags & CLONE_VFORK ? vforks_before(ctx->reg[REG_RSP]) : NULL;
 
 	args[0] = flags & ~(uint64_t)(CLONE_VM | (wait ? CLONE_VFORK : 0));
 	args[1] = 0;
 	result = wait ? vfork_with(ctx, args) : fork_with(args);
+	if (result)
+		vforks_after(pages);
+	else
+		vforks_child(pages);
 	if (result == 0 && stack)
 		ctx->reg[REG_RSP] = stack;
 	if (result == 0)
@@ -215,78 +224,38 @@ static long do_fork(struct context *ctx, uint64_t flags)
 	return do_clone(ctx, args, 0);
 }
 
-/* Could the translator run this? Otherwise the kernel does, or says why not. */
-static bool can_follow(const char *path)
-{
-	char line[256];
-	enum loading how;
-
-	if (system_call(__NR_access, (long)path, 1, 0, 0, 0, 0))
-		return false;
-	how = loading_probe(path, line, sizeof line);
-	return how == LOADING_DONE || (how == LOADING_NOT_ELF && line[0] == '#' && line[1] == '!');
-}
-
-/* The new image starts under a new translator, with the options of this one. */
-static long exec_followed(const char *path, char **argv, char **envp)
-{
-	char *with[OPTIONS_MAX + 4], name[RUNTIME_PATH_BYTES];
-	size_t n = 0, argc = 0;
-
-	while (argv[argc])
-		argc++;
-	with[n++] = (char *)runtime.self;
-	for (int i = 0; i < runtime.option_count && n < OPTIONS_MAX; i++)
-		with[n++] = runtime.options[i];
-	system_append(name, system_append(name, 0, sizeof name, "--argv0="), sizeof name, argv[0]);
-	with[n++] = name;
-	with[n++] = "--";
-	with[n++] = (char *)path;
-	size_t bytes = slope_page_round((n + argc) * sizeof(char *));
-	char **all = system_pages(bytes, false);
-
-	if (!all)
-		return -ENOMEM;
-	slope_copy(all, with, n * sizeof *all);
-	slope_copy(all + n, argv + 1, argc * sizeof *all);
-	long result = system_call(__NR_execve, (long)runtime.self, (long)all, (long)envp, 0, 0, 0);
-
-	system_release(all, bytes);
-	return result;
-}
-
-static long do_exec(const char *path, char **argv, char **envp)
-{
-	long result;
-
-	if (!space_allows(&runtime.space, (uint64_t)path, 1, PROT_READ))
-		return -EFAULT;
-	profilefile_before_exec();
-	if (can_follow(path) && argv && argv[0])
-		result = exec_followed(path, argv, envp);
-	else
-		result = system_call(__NR_execve, (long)path, (long)argv, (long)envp, 0, 0, 0);
-	profilefile_after_failed_exec();
-	return result;
-}
-
 /* ---- what would show us ---- */
 
-static bool names_self(uint64_t path)
+/* Calls that name a file: which argument; -1: another call. */
+static int path_argument(long number)
 {
-	return space_allows(&runtime.space, path, 1, PROT_READ) && system_same((const char *)path, "/proc/self/exe");
+	switch (number) {
+	case __NR_open:
+	case __NR_stat:
+	case __NR_access:
+		return 0;
+	case __NR_openat:
+	case __NR_openat2:
+	case __NR_newfstatat:
+	case __NR_statx:
+	case __NR_faccessat:
+	case __NR_faccessat2:
+		return 1;
+	default:
+		return -1;
+	}
 }
 
-static long program_link(uint64_t to, uint64_t room)
+static long named_call(struct context *ctx, uint64_t *args)
 {
-	size_t length = slope_length(runtime.program_path);
+	long number = (long)ctx->reg[REG_RAX];
+	int path = path_argument(number);
 
-	if (length > room)
-		length = room;
-	if (!space_allows(&runtime.space, to, length, PROT_READ | PROT_WRITE))
-		return -EFAULT;
-	slope_copy((void *)to, runtime.program_path, length);
-	return (long)length;
+	if ((number == __NR_open || number == __NR_openat) && selfview_names(args[path], "maps"))
+		return selfview_open_maps((int)args[path + 1]);
+	if (selfview_names(args[path], "exe"))
+		args[path] = (uint64_t)runtime.program_path;
+	return pass_on(ctx, args);
 }
 
 static long do_arch_prctl(const uint64_t *args)
@@ -296,6 +265,37 @@ static long do_arch_prctl(const uint64_t *args)
 	if (args[0] != ARCH_SET_FS && args[0] != ARCH_GET_FS)
 		return -EINVAL;          /* shadow stacks and the like: not here */
 	return system_call(__NR_arch_prctl, (long)args[0], (long)args[1], 0, 0, 0, 0);
+}
+
+/* The program's filter would forbid us what we need to write the profile: it is left out. */
+static long without_filter(void)
+{
+	static bool said;
+
+	if (!said)
+		system_say("the program forbids itself system calls (seccomp); under the translator nothing is forbidden", NULL);
+	said = true;
+	return 0;
+}
+
+static long do_seccomp(struct context *ctx, uint64_t *args)
+{
+	if (args[0] == SECCOMP_SET_MODE_FILTER && args[1] & SECCOMP_FILTER_FLAG_NEW_LISTENER)
+		return -EINVAL;
+	return args[0] == SECCOMP_SET_MODE_STRICT || args[0] == SECCOMP_SET_MODE_FILTER ? without_filter() : pass_on(ctx, args);
+}
+
+static long do_prctl(struct context *ctx, uint64_t *args)
+{
+	switch (args[0]) {
+	case PR_SET_SECCOMP:
+		return without_filter();
+	case PR_SET_SYSCALL_USER_DISPATCH:
+	case PR_SET_MM:
+		return -EINVAL;
+	default:
+		return pass_on(ctx, args);
+	}
 }
 
 static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
@@ -311,6 +311,12 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 		return memory_call(number, args);
 	case __NR_arch_prctl:
 		return do_arch_prctl(args);
+	case __NR_prctl:
+		return do_prctl(ctx, args);
+	case __NR_seccomp:
+		return do_seccomp(ctx, args);
+	case __NR_pkey_mprotect:
+		return (int)args[3] == -1 ? memory_call(__NR_mprotect, args) : -EINVAL;
 	case __NR_rt_sigaction:
 		return signals_action((int)args[0], (const void *)args[1], (void *)args[2], args[3]);
 	case __NR_sigaltstack:
@@ -322,26 +328,22 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 	case __NR_vfork:
 		return do_fork(ctx, CLONE_VFORK);
 	case __NR_execve:
-		return do_exec((const char *)args[0], (char **)args[1], (char **)args[2]);
+		return execing_do(AT_FDCWD, (const char *)args[0], (char **)args[1], (char **)args[2], 0);
+	case __NR_execveat:
+		return execing_do((int)args[0], (const char *)args[1], (char **)args[2], (char **)args[3], (int)args[4]);
 	case __NR_rt_sigprocmask:
 		return signals_mask(ctx, (int)args[0], (const void *)args[1], (void *)args[2], args[3]);
 	case __NR_exit:
+		vforks_tell();
 		return threading_exit(ctx, (int)args[0]);
 	case __NR_exit_group:
+		vforks_tell();
 		profilefile_write((int64_t)(args[0] & 0xff), "exit");
 		return system_call(number, (long)args[0], 0, 0, 0, 0, 0);
 	case __NR_readlink:
-		return names_self(args[0]) ? program_link(args[1], args[2]) : pass_on(ctx, args);
+		return selfview_names(args[0], "exe") ? selfview_link(args[1], args[2]) : pass_on(ctx, args);
 	case __NR_readlinkat:
-		return names_self(args[1]) ? program_link(args[2], args[3]) : pass_on(ctx, args);
-	case __NR_open:
-		if (names_self(args[0]))
-			args[0] = (uint64_t)runtime.program_path;
-		return pass_on(ctx, args);
-	case __NR_openat:
-		if (names_self(args[1]))
-			args[1] = (uint64_t)runtime.program_path;
-		return pass_on(ctx, args);
+		return selfview_names(args[1], "exe") ? selfview_link(args[2], args[3]) : pass_on(ctx, args);
 	case __NR_shmat:
 		dispatch_refuse("the program attaches System V shared memory", 0);
 	/* Programs know what to do without these. */
@@ -350,10 +352,12 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 	case __NR_io_uring_setup:
 	case __NR_remap_file_pages:
 	case __NR_modify_ldt:
+	case __NR_pkey_alloc:
+	case __NR_userfaultfd:
 	case MAP_SHADOW_STACK_CALL:
 		return -ENOSYS;
 	default:
-		return pass_on(ctx, args);
+		return path_argument(number) < 0 ? pass_on(ctx, args) : named_call(ctx, args);
 	}
 }
 

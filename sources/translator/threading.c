@@ -272,6 +272,7 @@ void slope_thread_begins(struct context *ctx)
 	uint64_t mask = ctx->signal_mask;
 
 	ctx->tid = (uint64_t)system_call(__NR_gettid, 0, 0, 0, 0, 0, 0);
+	/* It may run in code that is there already for long before it comes to dispatch.c. */
 	__asm__ volatile("rdfsbase %0" : "=r"(ctx->fs));
 	signals_use_stack(ctx->room->stack, ROOMS_SIGNAL_BYTES);
 	threading_wake(ctx);             /* before it touches anything: all may be standing still for good */

@@ -6,7 +6,7 @@
 #include "sources/translator/observing.h"
 #include "sources/translator/runtime.h"
 
-#define BLOCK_MAX 60u            /* instructions, as Valgrind's blocks have: then a new block is counted */
+#define BLOCK_MAX 60u            /* instructions, as Valgrind's blocks have: only there it sees that code runs into a function */
 #define BRANCHES_MAX 6u
 #define SPARE_REGISTERS 2u       /* so many, besides the stack pointer, a trace leaves unmentioned */
 #define INSTRUCTION_MAX_BYTES 15u
@@ -456,10 +456,8 @@ bool trace_make(struct trace *t, uint64_t pc)
 		/* Then a signal can be delivered in the middle of it: the block's start is where it goes on. */
 		if (!observer.on && s->kind == STEP_REPEATED && t->steps)
 			break;
-		if (in_block == BLOCK_MAX) {
+		if (in_block == BLOCK_MAX)
 			in_block = 0;
-			blocks++;
-		}
 		in_block++;
 		s->instructions = ++instructions;
 		s->blocks = blocks;
@@ -491,7 +489,7 @@ bool trace_make(struct trace *t, uint64_t pc)
 	/* A request is one instruction, to the Valgrind source. */
 	t->instructions = (int32_t)last->instructions - (last->kind == STEP_REQUEST ? 4 : 0);
 	/* What follows in the middle of a block will be counted as one. */
-	t->blocks = (int32_t)last->blocks - (last->kind == STEP_PLAIN && in_block < BLOCK_MAX);
+	t->blocks = (int32_t)last->blocks - (last->kind == STEP_PLAIN);
 	t->live_flags = flags_behind(t);
 	find_live(t);
 	return true;

@@ -336,6 +336,8 @@ static void kernel_reads_text(CorePart part, ThreadId tid, const HChar *what, Ad
 
 static void kernel_wrote(CorePart part, ThreadId tid, Addr a, SizeT bytes)
 {
+	if (part == Vg_CoreSysCall && tid != VG_INVALID_THREADID && tool.thread[tid].unwritten == a && a)
+		return;
 	if ((part == Vg_CoreSysCall || part == Vg_CoreSignal) && tool.running)
 		slope_session_kernel_write(&tool.session, a, bytes);
 }

@@ -148,8 +148,33 @@ static Bool is_exec(UInt number)
 	return number == __NR_execve || number == __NR_execveat;
 }
 
+/*
+ * Valgrind reports the word of every futex call as written; waiting, waking and
+ * requeueing do not write it. It reports the place for a new process's id as
+ * written in the parent; the kernel writes it in the child alone.
+ */
+static Addr unwritten_by(UInt number, const UWord *args)
+{
+	if (number == __NR_clone)
+		return args[0] & VKI_CLONE_CHILD_SETTID && !(args[0] & VKI_CLONE_VM) ? args[3] : 0;
+	if (number != __NR_futex)
+		return 0;
+	switch (args[1] & ~(UWord)(VKI_FUTEX_PRIVATE_FLAG | VKI_FUTEX_CLOCK_REALTIME)) {
+	case VKI_FUTEX_WAIT:
+	case VKI_FUTEX_WAKE:
+	case VKI_FUTEX_REQUEUE:
+	case VKI_FUTEX_CMP_REQUEUE:
+	case VKI_FUTEX_WAIT_BITSET:
+	case VKI_FUTEX_WAKE_BITSET:
+		return args[0];
+	default:
+		return 0;
+	}
+}
+
 static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
 {
+	tool.thread[tid].unwritten = unwritten_by(number, args);
 	if (is_exec(number))
 		tool_before_exec();
 	else if (number == __NR_exit_group || (number == __NR_exit && tool_only_thread(tid)))

@@ -337,4 +337,6 @@ void tool_fork_child(ThreadId tid)
 	t->fiber->next = NULL;
 	t->fibers = t->fiber;
 	t->fiber->core->os_id = (ULong)VG_(gettid)();
+	if (t->unwritten)                /* in the parent; here the kernel has left the new id */
+		slope_session_kernel_write(&tool.session, t->unwritten, sizeof(Int));
 }

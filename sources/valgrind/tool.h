@@ -71,6 +71,7 @@ struct tool_thread {
 	struct fiber *fibers;
 	Bool handler_due;            /* a signal handler begins with the next instruction */
 	Bool handler_on_altstack;
+	Addr unwritten;              /* what its system call does not write here, whatever Valgrind says; 0: nothing */
 };
 
 struct options {

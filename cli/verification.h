@@ -5,8 +5,8 @@
  * the C library asks, the same processor. Where the profiles differ it runs a
  * second time under the translator, to tell what is not deterministic.
  */
-#ifndef SLOPE_CLI_VERIFY_H
-#define SLOPE_CLI_VERIFY_H
+#ifndef SLOPE_CLI_VERIFICATION_H
+#define SLOPE_CLI_VERIFICATION_H
 
 #include "cli/recording.h"
 

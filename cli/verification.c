@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
-#include "cli/verify.h"
+#include "cli/verification.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +102,10 @@ static bool keep_input(struct verification *v)
 	struct stat st;
 
 	v->input = -1;
-	if (fstat(STDIN_FILENO, &st) != 0 || S_ISCHR(st.st_mode) || S_ISDIR(st.st_mode))
+	/* A file of ours would become its input where there is none. */
+	if (fstat(STDIN_FILENO, &st) != 0)
+		return (v->input = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;
+	if (S_ISCHR(st.st_mode) || S_ISDIR(st.st_mode))
 		return true;
 	if (S_ISREG(st.st_mode)) {
 		v->input = dup(STDIN_FILENO);
@@ -172,8 +174,8 @@ static bool collect(struct verification *v, unsigned run, struct slope_recording
 
 	slope_toollog_repeat(&r->log, have_main || WIFSIGNALED(r->status) ? 0 : r->pid);
 	v->status[run] = r->status;
-	if (WIFSIGNALED(r->status) && (WTERMSIG(r->status) == SIGINT || WTERMSIG(r->status) == SIGQUIT)) {
-		slope_say("interrupted; nothing is compared");
+	if (v->launcher.signal) {
+		slope_say("interrupted by signal %d (%s); nothing is compared", v->launcher.signal, strsignal(v->launcher.signal));
 		return false;
 	}
 	if (!have_main || r->files.partial) {
@@ -309,9 +311,12 @@ int slope_verify(const struct slope_settings *s, char **program)
 	ask_for_all(&v.settings);
 	if (result == 0) {
 		result = SLOPE_EXIT_FAILED;
+		program[0] = v.file;     /* the sources differ in what they show a program of its name */
 		if (ready(&v) && run_once(&v, VALGRIND) && run_once(&v, TRANSLATOR))
 			result = compare(&v);
 	}
+	if (v.launcher.signal)
+		result = 128 + v.launcher.signal;
 	if (v.input >= 0)
 		close(v.input);
 	remove_folder(&v);

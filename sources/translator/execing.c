@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * execve and execveat: the new image starts under a new translator with the
+ * options of this one. What cannot be followed the kernel runs, or says why
+ * not: programs of other machines, setuid ones (which keep their privileges
+ * that way), files that are no programs, scripts whose interpreter is one of
+ * these. They have no profile.
+ */
+#include "sources/translator/runtime.h"
+#include "sources/translator/observing.h"
+
+#include <asm/stat.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/mman.h>
+#include <linux/stat.h>
+
+#define OPTIONS_MAX 64u
+#define SCRIPTS_MAX 5
+#define SCRIPT_LINE_BYTES 256u
+#define KEPT_DESCRIPTOR 1000             /* or above: out of the program's way */
+
+/* ---- which file ---- */
+
+/* The file behind a descriptor under a name that outlives the exec. */
+static void name_of_descriptor(int fd, char *path)
+{
+	char link[RUNTIME_PATH_BYTES];
+	struct system_digits digits;
+	struct stat named, opened;
+	long length, kept;
+
+	system_append(link, system_append(link, 0, sizeof link, "/proc/self/fd/"), sizeof link, system_number(&digits, (uint64_t)fd, 10));
+	length = system_call(__NR_readlink, (long)link, (long)path, RUNTIME_PATH_BYTES - 1, 0, 0, 0);
+	path[length > 0 ? length : 0] = 0;
+	if (length > 0 && !system_call(__NR_stat, (long)path, (long)&named, 0, 0, 0, 0) &&
+	    !system_call(__NR_fstat, fd, (long)&opened, 0, 0, 0, 0) && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev)
+		return;
+	/* It has no name any more, or never had one: a copy of the descriptor stays open. */
+	kept = fd;
+	if (system_call(__NR_fcntl, fd, F_GETFD, 0, 0, 0, 0) & FD_CLOEXEC)
+		kept = system_call(__NR_fcntl, fd, F_DUPFD, KEPT_DESCRIPTOR, 0, 0, 0);
+	system_append(path, system_append(path, 0, RUNTIME_PATH_BYTES, "/proc/self/fd/"), RUNTIME_PATH_BYTES,
+		      system_number(&digits, (uint64_t)(kept < 0 ? fd : kept), 10));
+}
+
+/* The path as the new translator must have it; false: the kernel shall say what is wrong with it. */
+static bool find_path(int at, const char *name, int flags, char *path)
+{
+	size_t n;
+
+	if (!*name) {
+		if (flags & AT_EMPTY_PATH && at >= 0)
+			name_of_descriptor(at, path);
+		return flags & AT_EMPTY_PATH && at >= 0;
+	}
+	if (selfview_names((uint64_t)name, "exe"))
+		name = runtime.program_path;
+	if (*name == '/' || at == AT_FDCWD)
+		return system_append(path, 0, RUNTIME_PATH_BYTES, name) < RUNTIME_PATH_BYTES - 1;
+	name_of_descriptor(at, path);
+	n = system_append(path, slope_length(path), RUNTIME_PATH_BYTES, "/");
+	return system_append(path, n, RUNTIME_PATH_BYTES, name) < RUNTIME_PATH_BYTES - 1;
+}
+
+/* The interpreter that "#! interpreter [argument]" asks for, or NULL. */
+static const char *script_interpreter(char *line)
+{
+	char *end;
+
+	if (line[0] != '#' || line[1] != '!')
+		return NULL;
+	for (line += 2; *line == ' ' || *line == '\t'; line++)
+		;
+	for (end = line; *end && *end != ' ' && *end != '\t' && *end != '\r'; end++)
+		;
+	*end = 0;
+	return *line ? line : NULL;
+}
+
+/* Could the translator run this? Scripts run scripts, not too many. */
+static bool can_follow(const char *path)
+{
+	char line[2][SCRIPT_LINE_BYTES];
+
+	for (int i = 0; i <= SCRIPTS_MAX && path; i++) {
+		if (system_call(__NR_access, (long)path, 1 /* X_OK */, 0, 0, 0, 0))
+			return false;
+		enum loading how = loading_probe(path, line[i % 2], SCRIPT_LINE_BYTES);
+
+		if (how == LOADING_DONE)
+			return true;
+		if (observer.on && (how == LOADING_PRIVILEGED || how == LOADING_OTHER_MACHINE))
+			system_say(path, " ", loading_reason(how), "; it runs without a profile", NULL);
+		path = how == LOADING_NOT_ELF ? script_interpreter(line[i % 2]) : NULL;
+	}
+	return false;
+}
+
+/* ---- with which words ---- */
+
+/* How many there are; -1: they are not all the program's memory. */
+static long count_words(char **words)
+{
+	long n = 0;
+
+	for (; words; n++) {
+		if (!space_allows(&runtime.space, (uint64_t)(words + n), sizeof *words, PROT_READ))
+			return -1;
+		if (!words[n])
+			break;
+		if (!space_allows(&runtime.space, (uint64_t)words[n], 1, PROT_READ))
+			return -1;
+	}
+	return n;
+}
+
+static long exec_followed(const char *path, char **argv, size_t argc, char **envp)
+{
+	const char *argv0 = argc ? argv[0] : "";
+	size_t room = slope_length(argv0) + sizeof "--argv0=", n = 0;
+	size_t bytes = slope_page_round((OPTIONS_MAX + 4 + argc + 1) * sizeof(char *) + room);
+	char **all = system_pages(bytes, false), *name = (char *)all + bytes - room;
+
+	if (!all)
+		return -ENOMEM;
+	all[n++] = (char *)runtime.self;
+	for (int i = 0; i < runtime.option_count && n < OPTIONS_MAX; i++)
+		all[n++] = runtime.options[i];
+	system_append(name, system_append(name, 0, room, "--argv0="), room, argv0);
+	all[n++] = name;
+	all[n++] = "--";
+	all[n++] = (char *)path;
+	for (size_t i = 1; i < argc; i++)
+		all[n++] = argv[i];
+	all[n] = NULL;
+	long result = system_call(__NR_execve, (long)runtime.self, (long)all, (long)envp, 0, 0, 0);
+
+	system_release(all, bytes);
+	return result;
+}
+
+long execing_do(int at, const char *name, char **argv, char **envp, int flags)
+{
+	char path[RUNTIME_PATH_BYTES];
+	struct stat st;
+	long result, argc = count_words(argv);
+
+	if (!space_allows(&runtime.space, (uint64_t)name, 1, PROT_READ) || argc < 0 || count_words(envp) < 0)
+		return -EFAULT;
+	if (flags & AT_SYMLINK_NOFOLLOW && *name && !system_call(__NR_newfstatat, at, (long)name, (long)&st, AT_SYMLINK_NOFOLLOW, 0, 0) &&
+	    S_ISLNK(st.st_mode))
+		return -ELOOP;
+	vforks_tell();
+	profilefile_before_exec();
+	if (find_path(at, name, flags, path) && can_follow(path))
+		result = exec_followed(path, argv, (size_t)argc, envp);
+	else
+		result = system_call(__NR_execveat, at, (long)name, (long)argv, (long)envp, flags, 0);
+	profilefile_after_failed_exec();
+	return result;
+}
