@@ -154,6 +154,9 @@ static void emit_end(struct maker *m)
 		/* fallthrough */
 	default:
 		if (next == m->trace.start && m->inner) {
+			/* Counting with the flags kept has used the register. */
+			if (m->stamp != NO_REGISTER && m->counted_at == m->trace.steps && m->trace.live_flags)
+				emit_restore(&m->e, (unsigned)m->stamp, CTX_TOP);
 			emit_near(&m->e, 0xe9, (uint64_t)m->inner);
 			return;
 		}
@@ -215,6 +218,7 @@ const struct block *blocks_translate(uint64_t pc)
 	m->colds = m->exits = 0;
 	m->marks = 0;
 	m->stack_origin = 0;
+	m->call_pc = 0;
 	m->checked_writes = observer.session.shared;
 	m->checks = 0;
 	if (observer.on)
@@ -240,5 +244,6 @@ const struct block *blocks_translate(uint64_t pc)
 	if (!block)
 		system_stop("no memory for translated code", NULL);
 	((struct block *)block)->facts = facts;
+	((struct block *)block)->call_pc = m->call_pc;
 	return block;
 }

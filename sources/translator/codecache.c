@@ -40,6 +40,7 @@ static void start_empty(struct codecache *c)
 	c->next = (uint8_t *)PLAN_CACHE;
 	c->next_cold = (uint8_t *)COLD_AT;
 	slope_map_init(&c->target_by_pc, &c->arena);
+	slope_map_init(&c->call_by_pc, &c->arena);
 	c->targets = 1;
 	c->pages = 0;
 	*target_at(0) = (struct codecache_target){ NO_PC, 0 };
@@ -195,6 +196,8 @@ static void kill(struct codecache *c, struct block *b)
 	if (place && *place == (uint64_t)b)
 		*place = 0;
 	forget_target(c, b);
+	if (b->call_pc && (place = slope_map_get(&c->call_by_pc, b->call_pc)))
+		*place = 0;
 	for (struct codecache_link *l = b->to; l; l = l->next_to)
 		store_displacement(l->patch, l->way_out);
 	for (struct codecache_link *l = b->from; l; l = l->next_from)
@@ -286,6 +289,16 @@ void codecache_remember(struct codecache *c, const struct block *block)
 {
 	if (!block->dead)
 		remember(c, block->pc, block->code, false);
+}
+
+uint64_t codecache_call(struct codecache *c, uint64_t pc, uint64_t code)
+{
+	bool fresh;
+	uint64_t *at = slope_map_put(&c->call_by_pc, pc, &fresh), known = at ? *at : 0;
+
+	if (at && !known)
+		*at = code;
+	return known;
 }
 
 void codecache_return(struct codecache *c, uint64_t pc, uint64_t code)

@@ -41,6 +41,7 @@ struct block {
 	uint32_t cold, cold_bytes;   /* its rarely needed part */
 	struct block_facts facts;
 	bool dead;
+	uint64_t call_pc;            /* of the call that is made in it, or 0 */
 	struct codecache_link *to, *from;    /* branches to it, and its own */
 	uint32_t marks;
 	struct mark mark[];
@@ -69,6 +70,7 @@ struct codecache {
 	uint8_t *next;               /* where the next block goes */
 	uint8_t *next_cold;          /* where its rarely needed part goes, far from all that runs often */
 	struct slope_map target_by_pc;   /* distances; 0: it had one, which is gone */
+	struct slope_map call_by_pc; /* where in the cache the call at this address is made */
 	uint32_t targets;            /* used; the first is no program's */
 	uint64_t generation;         /* counts how often it was emptied */
 	uint64_t page[CODECACHE_PAGES];      /* that the block in the making is made of */
@@ -112,6 +114,11 @@ const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_
 
 /* From now on indirect branches and returns to the block find it by themselves. */
 void codecache_remember(struct codecache *c, const struct block *block);
+/*
+ * Where the call instruction at this address is made, or 0; then it is made at `code` from now on. There is one such place for
+ * each, so that a return finds the place that the processor expects.
+ */
+uint64_t codecache_call(struct codecache *c, uint64_t pc, uint64_t code);
 /* Returns to this address of the program are to come to this place in the block in the making, when it is made. */
 void codecache_return(struct codecache *c, uint64_t pc, uint64_t code);
 

@@ -68,6 +68,7 @@ struct maker {
 	struct mark mark[TRACE_STEPS];
 	uint32_t marks;
 	bool borrowing;              /* the program's value of the spare register is at CTX_SPARE_HOME */
+	uint64_t call_pc;            /* of the call that is made here, 0: none, or one that is made elsewhere */
 	uint16_t stack_origin;       /* of a stack pointer that is known to be a multiple of 4, 0: none */
 	int32_t stack_plus;
 };
@@ -105,7 +106,7 @@ void checks_entry(struct maker *m, uint32_t fn);
 
 /* ---- transfers.c ---- */
 
-/* Adds to the costs: flags are kept, or may be changed. */
+/* Adds to the costs: flags are kept, and the stamp's register is not, or the other way round. */
 void transfers_count(struct maker *m, int32_t instructions, int32_t blocks, bool keep_flags);
 /* The program's registers come back. */
 void transfers_give_back(struct maker *m);

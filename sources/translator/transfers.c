@@ -244,8 +244,14 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 static void emit_call(struct maker *m, const struct step *s)
 {
 	const struct stub *stub = &m->trace.stub;
+	uint64_t made_at = codecache_call(&runtime.cache, s->pc, (uint64_t)m->e.at);
 	struct cold *c;
 
+	if (made_at) {
+		emit_near(&m->e, 0xe9, made_at);
+		return;
+	}
+	m->call_pc = s->pc;
 	if (!s->i.raw.imm[0].is_relative) {
 		load_target(m, s);
 		emit_call_of(m, s, 0, false);
