@@ -22,23 +22,28 @@ struct vfork_pages {
 
 _Static_assert(sizeof(struct vfork_pages) == SHARED_BYTES, "whole pages");
 
+/* So much of the stack above this place is there, up to `most`. With the lock held. */
+static uint64_t stack_bytes(uint64_t sp, uint64_t most)
+{
+	const struct space_region *region = space_at(&runtime.space, sp);
+
+	if (!region || (region->prot & (PROT_READ | PROT_WRITE)) != (PROT_READ | PROT_WRITE))
+		return 0;
+	return region->end - sp < most ? region->end - sp : most;
+}
+
 struct vfork_pages *vforks_before(uint64_t sp)
 {
-	const struct space_region *region;
-	uint64_t bytes;
-
-	lock_take(&runtime.lock);
-	region = space_at(&runtime.space, sp);
-	bytes = region && (region->prot & (PROT_READ | PROT_WRITE)) == (PROT_READ | PROT_WRITE) ? region->end - sp : 0;
-	lock_give(&runtime.lock);
-	long got = bytes ? system_call(__NR_mmap, 0, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) : -1;
+	long got = system_call(__NR_mmap, 0, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct vfork_pages *pages = (struct vfork_pages *)got;
 
 	if (system_failed(got))
 		return NULL;
+	lock_take(&runtime.lock);
 	pages->from = sp;
-	pages->bytes = bytes < DATA_BYTES ? bytes : DATA_BYTES;
+	pages->bytes = stack_bytes(sp, DATA_BYTES);
 	slope_copy(pages->before, (const void *)sp, pages->bytes);
+	lock_give(&runtime.lock);
 	return pages;
 }
 
@@ -53,7 +58,11 @@ void vforks_tell(void)
 
 	if (!pages)
 		return;
+	/* What lay behind the stack may have gone before the copy was made. */
+	lock_take(&runtime.lock);
+	pages->bytes = stack_bytes(pages->from, pages->bytes);
 	slope_copy(pages->data, (const void *)pages->from, pages->bytes);
+	lock_give(&runtime.lock);
 	pages->told = 1;
 }
 
