@@ -71,6 +71,13 @@ SLOPE_INLINE void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_
 		t->max_depth = t->depth;
 }
 
+/* There is no memory for a point: the next one has none to be compared with. */
+SLOPE_INLINE void slope_frames_lose_point(struct slope_thread *t, struct slope_record *r)
+{
+	slope_session_lose(t->session, SLOPE_LOST_POINTS, 1);
+	r->again_n = UINT64_MAX;
+}
+
 /* A finished activation goes into its function's tables. */
 SLOPE_INLINE void slope_frames_collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *cost,
 				       uint32_t units)
@@ -88,11 +95,23 @@ SLOPE_INLINE void slope_frames_collect(struct slope_thread *t, const struct slop
 		if (SLOPE_UNLIKELY(r->active))
 			r->nested[u] += cost[u];
 	}
+	/* As the one before, and nothing induced: then n is rms, by either metric. */
+	if (SLOPE_LIKELY(trms == r->again_n && units == 1 && cost[0] == r->again_cost && trms == rms &&
+			 !(f->thread | f->external))) {
+		r->again++;
+		return;
+	}
+	if (r->again)
+		slope_record_settle(r);
+	bool comparable = units == 1 && !(metrics & (metrics - 1)) && trms == rms && !(f->thread | f->external);
+
+	r->again_n = comparable ? trms : UINT64_MAX;
+	r->again_cost = cost[0];
 	if (metrics & 1u << SLOPE_METRIC_TRMS && !slope_points_add(&r->points[SLOPE_METRIC_TRMS], &sample, units))
-		slope_session_lose(t->session, SLOPE_LOST_POINTS, 1);
+		slope_frames_lose_point(t, r);
 	sample.n = rms;
 	if (metrics & 1u << SLOPE_METRIC_RMS && !slope_points_add(&r->points[SLOPE_METRIC_RMS], &sample, units))
-		slope_session_lose(t->session, SLOPE_LOST_POINTS, 1);
+		slope_frames_lose_point(t, r);
 }
 
 /* The topmost frame ends and gives what it has to the one below. */

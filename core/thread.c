@@ -69,6 +69,7 @@ static struct slope_record *record_for(struct slope_thread *t, uint32_t fn)
 		return NULL;
 	r->fn = fn;
 	r->flags = t->session->function[fn].flags;
+	r->again_n = UINT64_MAX;
 	for (unsigned m = 0; m < SLOPE_METRICS; m++)
 		slope_points_init(&r->points[m], arena, t->session->config.units, t->session->config.max_points);
 	t->record[page][fn & (RECORD_PAGE - 1)] = r;
@@ -142,7 +143,7 @@ void slope_thread_discard(struct slope_thread *t)
 
 static void empty_record(struct slope_record *r, struct slope_arena *arena, const struct slope_config *config)
 {
-	struct slope_record fresh = { .fn = r->fn, .flags = r->flags, .active = r->active, .edges = r->edges };
+	struct slope_record fresh = { .fn = r->fn, .flags = r->flags, .active = r->active, .edges = r->edges, .again_n = UINT64_MAX };
 
 	for (struct slope_edge *e = r->edges; e; e = e->next)
 		slope_edge_empty(e, config->units);
@@ -192,9 +193,32 @@ void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32
 	slope_frames_push(t, fn, sp, flags, cost, t->session->config.units);
 }
 
+void slope_record_settle(struct slope_record *r)
+{
+	struct slope_points *points = &r->points[r->points[SLOPE_METRIC_TRMS].last ? SLOPE_METRIC_TRMS : SLOPE_METRIC_RMS];
+	struct slope_point *row = points->last;          /* still the row of again_n */
+	uint64_t times = r->again;
+
+	if (!times)
+		return;
+	struct slope_stat *stat = &row->cost[0];
+	unsigned __int128 squares = (unsigned __int128)r->again_cost * r->again_cost * times;
+	uint64_t low = stat->sq_lo + (uint64_t)squares;
+
+	r->again = 0;
+	points->residue += (r->again_n - row->n) * times;
+	row->calls += times;
+	row->rms += r->again_n * times;
+	stat->sum += r->again_cost * times;
+	stat->sq_hi += (uint64_t)(squares >> 64) + (low < (uint64_t)squares);
+	stat->sq_lo = low;
+}
+
 void slope_record_totals(const struct slope_record *record, const struct slope_config *config, struct slope_totals *totals)
 {
 	bool trms = config->metrics & 1u << SLOPE_METRIC_TRMS;
+
+	slope_record_settle((struct slope_record *)(uintptr_t)record);       /* says nothing new */
 	const struct slope_points *points = &record->points[trms ? SLOPE_METRIC_TRMS : SLOPE_METRIC_RMS];
 
 	*totals = (struct slope_totals){ .trms = points->residue };

@@ -45,8 +45,14 @@ struct slope_record {
 	uint32_t fn, flags;          /* flags: the function's, SLOPE_FN_* */
 	uint32_t active;             /* activations on the stack now */
 	uint32_t tally;              /* position + 1 of its highest tally (core/tally.h); 0: none */
-	struct slope_edge *edge[2];  /* the one used last, and the one before */
+	/*
+	 * Most activations are as the one before: these are only counted, until
+	 * another one comes or somebody wants to know (slope_record_settle).
+	 */
+	uint64_t again_n, again_cost;      /* of the last one; n is UINT64_MAX when there is none to compare with */
+	uint64_t again;              /* so many more like it */
 	uint64_t self[SLOPE_UNITS_MAX];
+	struct slope_edge *edge[2];  /* the one used last, and the one before */
 	uint64_t nested[SLOPE_UNITS_MAX];  /* inclusive, of activations inside another one of the same function */
 	struct slope_edge *edges;    /* all of them */
 	struct slope_points points[SLOPE_METRICS];
@@ -175,7 +181,10 @@ static inline struct slope_record *slope_thread_record(const struct slope_thread
 	return t->record[page][fn & ((1u << SLOPE_RECORD_PAGE_LOG2) - 1)];
 }
 
-/* O(points). */
+/* What has only been counted goes into the points. They may be read afterwards. */
+void slope_record_settle(struct slope_record *record);
+
+/* Settles first. O(points). */
 void slope_record_totals(const struct slope_record *record, const struct slope_config *config, struct slope_totals *totals);
 
 /* The row at position i < rows. */
