@@ -314,17 +314,16 @@ uint32_t slope_sharing_join(struct slope_session *s, struct slope_thread *t, uin
 static void tell_own(void *arg, uint32_t *words, size_t count)
 {
 	struct slope_session *s = arg;
+	const struct slope_shadow *directory = &s->sharing.directory;
 	uint64_t cell = (uint64_t)(words - s->thread[FIRST_THREAD]->shadow.window);
+	uint32_t *word = directory->window + cell;
 
+	SLOPE_ASSERT(cell + count <= directory->window_cells);
 	for (size_t i = 0; i < count; i++) {
 		if (!(words[i] & SLOPE_STAMP_OWN) || slope_stamp_pending(words[i]))
 			continue;
-		uint32_t *word = slope_shadow_cell(&s->sharing.directory, cell + i);
-
-		if (!word)
-			slope_session_lose(s, SLOPE_LOST_CELLS, 1);
-		else if (writer_of(&s->sharing, *word) != FIRST_THREAD)
-			*word = word_of(FORM_OWNER, FIRST_THREAD);
+		if (!word[i] || writer_of(&s->sharing, word[i]) != FIRST_THREAD)
+			word[i] = word_of(FORM_OWNER, FIRST_THREAD);
 	}
 }
 

@@ -233,6 +233,30 @@ void codecache_changed(struct codecache *c, uint64_t start, uint64_t bytes)
 
 /* ---- blocks ---- */
 
+/* The target's place in the table, made if there is none. */
+static void remember(struct codecache *c, uint64_t pc, uint64_t code, bool anew)
+{
+	bool fresh;
+	uint64_t *at = slope_map_put(&c->target_by_pc, pc, &fresh);
+	uint32_t *first = &codecache_table[0][pc % CODECACHE_TABLE], *second = &codecache_table[1][pc % CODECACHE_TABLE];
+
+	if (!at || PLAN_TARGETS + (c->targets + 1) * sizeof(struct codecache_target) > PLAN_SELF_END)
+		return;
+	if (!*at || anew) {
+		*at = c->targets++ * sizeof(struct codecache_target);
+		*target_at((uint32_t)*at) = (struct codecache_target){ pc, code };
+	}
+	/* The one that was looked for last comes first. */
+	if (*first != (uint32_t)*at && target_at(*first)->pc != pc)
+		__atomic_store_n(second, *first, __ATOMIC_RELEASE);
+	__atomic_store_n(first, (uint32_t)*at, __ATOMIC_RELEASE);
+}
+
+void codecache_begin(struct codecache *c)
+{
+	c->pages = c->returns = 0;
+}
+
 const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const uint8_t *cold_end,
 				  const struct mark *mark, uint32_t marks)
 {
@@ -254,26 +278,11 @@ const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_
 	b->cold_bytes = (uint32_t)(cold_end - c->next_cold);
 	c->next = (uint8_t *)(((uint64_t)end + 15) & ~15ul);
 	c->next_cold = (uint8_t *)cold_end;
+	/* Other threads look into the table at any time: only now is all of the code there. */
+	for (unsigned i = 0; i < c->returns; i++)
+		remember(c, c->returned[i].pc, c->returned[i].code, true);
+	c->returns = 0;
 	return b;
-}
-
-/* The target's place in the table, made if there is none. */
-static void remember(struct codecache *c, uint64_t pc, uint64_t code, bool anew)
-{
-	bool fresh;
-	uint64_t *at = slope_map_put(&c->target_by_pc, pc, &fresh);
-	uint32_t *first = &codecache_table[0][pc % CODECACHE_TABLE], *second = &codecache_table[1][pc % CODECACHE_TABLE];
-
-	if (!at || PLAN_TARGETS + (c->targets + 1) * sizeof(struct codecache_target) > PLAN_SELF_END)
-		return;
-	if (!*at || anew) {
-		*at = c->targets++ * sizeof(struct codecache_target);
-		*target_at((uint32_t)*at) = (struct codecache_target){ pc, code };
-	}
-	/* The one that was looked for last comes first. */
-	if (*first != (uint32_t)*at && target_at(*first)->pc != pc)
-		__atomic_store_n(second, *first, __ATOMIC_RELEASE);
-	__atomic_store_n(first, (uint32_t)*at, __ATOMIC_RELEASE);
 }
 
 void codecache_remember(struct codecache *c, const struct block *block)
@@ -294,5 +303,6 @@ uint64_t codecache_call(struct codecache *c, uint64_t pc, uint64_t code)
 
 void codecache_return(struct codecache *c, uint64_t pc, uint64_t code)
 {
-	remember(c, pc, code, true);
+	if (c->returns < CODECACHE_RETURNS)
+		c->returned[c->returns++] = (struct codecache_target){ pc, code };
 }

@@ -48,6 +48,7 @@ struct block {
 };
 
 #define CODECACHE_TABLE 65536u
+#define CODECACHE_RETURNS 8u              /* in one block; others are found by the program's address */
 #define CODECACHE_PAGES 32u              /* a block made of more pages dies with any */
 
 /*
@@ -74,6 +75,8 @@ struct codecache {
 	uint64_t generation;         /* counts how often it was emptied */
 	uint64_t page[CODECACHE_PAGES];      /* that the block in the making is made of */
 	unsigned pages;
+	struct codecache_target returned[CODECACHE_RETURNS];     /* places in it that are returned to */
+	unsigned returns;
 };
 
 /* Offsets of targets, by the lowest bits of the program's address. Read by translated code; its address is below 2^31. */
@@ -99,6 +102,9 @@ uint64_t codecache_quick(uint64_t pc);
 /* The block around an address in the cache, in either part, or NULL. O(log blocks). */
 const struct block *codecache_around(const struct codecache *c, uint64_t code);
 
+/* A block will be made now. */
+void codecache_begin(struct codecache *c);
+
 /* The block in the making depends on the code in this page. */
 void codecache_made_of(struct codecache *c, uint64_t address);
 
@@ -113,7 +119,7 @@ void codecache_remember(struct codecache *c, const struct block *block);
  * each, so that a return finds the place that the processor expects.
  */
 uint64_t codecache_call(struct codecache *c, uint64_t pc, uint64_t code);
-/* Returns to this address of the program are to come to this place in the cache, which leads on to its translation. */
+/* Returns to this address of the program are to come to this place in the block in the making, when it is made. */
 void codecache_return(struct codecache *c, uint64_t pc, uint64_t code);
 
 /* A direct branch, whose displacement lies at `patch`, now goes to the block. */

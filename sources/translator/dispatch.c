@@ -56,6 +56,7 @@ static const struct block *find_or_make(uint64_t pc)
 	const struct block *block = codecache_find(&runtime.cache, pc);
 
 	while (!block) {
+		codecache_begin(&runtime.cache);
 		if (codecache_has_room(&runtime.cache) && ((block = blocks_translate(pc)) || !runtime.start_over))
 			return block;
 		uint64_t generation = runtime.cache.generation;

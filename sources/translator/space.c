@@ -9,6 +9,7 @@
 #include "sources/translator/system.h"
 
 #define NEAR_MAX_BYTES (UINT64_C(256) << 20)     /* larger files lie with the data */
+#define NEAR_ASKED_BYTES (UINT64_C(640) << 20)   /* a compiler's own code, say, that is to lie near the program */
 #define PATH_BYTES 4096
 
 void space_init(struct space *s, uint64_t window_bytes, struct lock *lock)
@@ -200,7 +201,8 @@ bool space_unwatch_all(struct space *s, uint64_t start, uint64_t bytes)
 /* Room for a mapping that may be placed anywhere. */
 static uint64_t place(struct space *s, uint64_t hint, uint64_t bytes, int prot, int flags, int fd)
 {
-	bool near = flags & MAP_32BIT || ((fd >= 0 || prot & PROT_EXEC) && bytes <= NEAR_MAX_BYTES);
+	bool near = flags & MAP_32BIT || ((fd >= 0 || prot & PROT_EXEC) && bytes <= NEAR_MAX_BYTES) ||
+		    (hint && hint < PLAN_CACHE && bytes <= NEAR_ASKED_BYTES);
 	uint64_t at = 0;
 
 	if (hint >= PLAN_NEAR && hint % SLOPE_PAGE_BYTES == 0 && !(hint >= PLAN_CACHE && hint < PLAN_BREAK_END) &&

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -353,6 +354,45 @@ static void forked(void)
 	printf("forked %ld, system %d\n", sum, WEXITSTATUS(system("exit 5")));
 }
 
+/* Programs started by several threads while others run. */
+static void *spawns(void *arg)
+{
+	char *argv[] = { "sh", "-c", "exit 7", NULL };
+	long good = 0;
+
+	for (int i = 0; i < 3; i++) {
+		int status = 0;
+		char word[8] = "";
+		pid_t child;
+
+		if (!posix_spawnp(&child, "sh", NULL, NULL, argv, environ) && waitpid(child, &status, 0) == child)
+			good += WIFEXITED(status) && WEXITSTATUS(status) == 7;
+		good += posix_spawn(&child, "/does/not/exist", NULL, NULL, argv, environ) == ENOENT;
+		FILE *in = popen("echo hi", "r");
+
+		good += in && fgets(word, sizeof word, in) && !strcmp(word, "hi\n");
+		if (in)
+			pclose(in);
+	}
+	return arg ? (void *)good : NULL;
+}
+
+static void spawned(void)
+{
+	pthread_t t[3], other;
+	int stop = 0;
+	long good = 0;
+
+	pthread_create(&other, NULL, busy, &stop);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, spawns, &good);
+	for (int i = 0; i < 3; i++)
+		good += join(t[i]);
+	stop = 1;
+	join(other);
+	printf("spawned %ld\n", good);
+}
+
 #ifndef STATIC
 static void *loads(void *arg)
 {
@@ -417,6 +457,7 @@ int main(int argc, char **argv)
 	stormed();
 	identity();
 	forked();
+	spawned();
 #ifndef STATIC
 	loaded();
 #endif
