@@ -77,12 +77,30 @@ void activations_call(uint64_t fn, uint64_t sp)
 	call(fn, sp);
 }
 
+/* The stub will jump to a function; frames at or below sp were left without a return that we saw. */
+void activations_call_stub(uint64_t sp)
+{
+	struct fiber *f = context_here()->fiber;
+
+	if (f->core->top->sp > sp)
+		return;
+	slope_thread_unwind(f->core, sp, fibers_costs());
+	fibers_show_top();
+}
+
+void activations_before_stub(uint64_t sp)
+{
+	activations_call_stub(sp - 8);
+}
+
 void activations_call_address(uint64_t target, uint64_t sp)
 {
 	uint32_t fn = codeplaces_function(target);
 
 	if (fn != CODEPLACES_STUB)
 		call(fn, sp);
+	else
+		activations_call_stub(sp);
 }
 
 /* How many frames on top have this stack pointer, TAIL_RUN_MAX at most. */

@@ -188,6 +188,8 @@ static void emit_steps(struct maker *m)
 		mark->cache = (uint16_t)(m->e.at - m->start);
 		if (n == m->counted_at)
 			transfers_count(m, m->trace.instructions, m->trace.blocks, false);
+		if (m->trace.stub.target && n + 1 == m->trace.steps)
+			transfers_before_stub(m, n);
 		mark->borrowed = checks_emit(m, n);
 		mark->own = (uint16_t)(m->e.at - m->start);
 		emit_step(m, n);

@@ -28,7 +28,7 @@
 /* A piece of the cold part, entered by jumps and, where it comes back, left by one. */
 struct cold {
 	/* Those of checks.c, those of transfers.c. */
-	enum { COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK, COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB } kind;
+	enum { COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK, COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB, COLD_STALE } kind;
 	uint8_t *jump[JUMPS_MAX];    /* their displacements */
 	unsigned jumps;
 	const uint8_t *back;
@@ -114,6 +114,11 @@ void transfers_give_back(struct maker *m);
 void transfers_exit(struct maker *m, uint64_t target);
 /* The last step, where it is a call, a return, a jump or anything that C does. True: it was one. */
 bool transfers_last(struct maker *m, const struct step *s);
+/*
+ * Before the checks of a call that is seen through the linkage table: frames at or below its return address were left
+ * without a return that we saw, and the stub's read of its slot is not theirs.
+ */
+void transfers_before_stub(struct maker *m, unsigned step);
 /* Conditional branches and moves of the stack on their way out. */
 void transfers_cold(struct maker *m, const struct cold *c);
 /* Behind everything: the ways to C that exits take until they are linked. */

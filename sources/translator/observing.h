@@ -135,6 +135,8 @@ void fibers_end_all(struct context *ctx);
 
 void activations_call(uint64_t fn, uint64_t sp);
 void activations_call_address(uint64_t target, uint64_t sp);
+void activations_call_stub(uint64_t sp);
+void activations_before_stub(uint64_t sp);
 void activations_jump(uint64_t fn, uint64_t sp);
 void activations_jump_address(uint64_t target, uint64_t sp, const struct symbols_range *code);
 void activations_jump_from_stub(uint64_t target, uint64_t sp);

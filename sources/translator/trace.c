@@ -364,7 +364,7 @@ static struct stub see_through(const struct step *s)
 	uint32_t instructions = 1;
 	const uint8_t *code = (const uint8_t *)pc;
 
-	if (s->i.mnemonic != ZYDIS_MNEMONIC_CALL || !s->i.raw.imm[0].is_relative || !observer.inlined || runtime.flags_cross_calls ||
+	if (s->i.mnemonic != ZYDIS_MNEMONIC_CALL || !s->i.raw.imm[0].is_relative || runtime.flags_cross_calls ||
 	    !codeplaces_is_stub(pc) || readable_code(pc) < INSTRUCTION_MAX_BYTES)
 		return none;
 	if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa) {

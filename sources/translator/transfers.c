@@ -202,8 +202,10 @@ static void observe_call(struct maker *m, bool direct, uint64_t target, uint64_t
 {
 	uint32_t fn = direct ? codeplaces_function(target) : 0;
 
-	if (direct && fn == CODEPLACES_STUB)
+	if (direct && fn == CODEPLACES_STUB) {
+		reports_call(&m->e, (const void *)activations_call_stub, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 		return;
+	}
 	if (runtime.flags_cross_calls) {
 		reports_call(&m->e, direct ? (const void *)activations_call : (const void *)activations_call_address,
 			     (const struct argument[3]){
@@ -446,6 +448,31 @@ bool transfers_last(struct maker *m, const struct step *s)
 
 /* ---- the cold part ---- */
 
+void transfers_before_stub(struct maker *m, unsigned step)
+{
+	struct cold *c = making_cold(m, COLD_STALE);
+
+	c->step = step;
+	emit_context(&m->e, 0x3b, REG_RSP, CTX_TOP_SP);
+	making_jump(m, c, CONDITION_ABOVE);
+	c->back = m->e.at;
+}
+
+/* The costs are those behind the call, for the moment; and another activation may be on top afterwards. */
+static void cold_stale(struct maker *m, const struct cold *c)
+{
+	bool counted = c->step >= m->counted_at;
+
+	if (!counted)
+		transfers_count(m, m->trace.instructions, m->trace.blocks, true);
+	reports_call(&m->e, (const void *)activations_before_stub, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
+	if (!counted)
+		transfers_count(m, -m->trace.instructions, -m->trace.blocks, true);
+	if (m->stamp != NO_REGISTER)
+		emit_restore(&m->e, (unsigned)m->stamp, CTX_TOP);
+	emit_near(&m->e, 0xe9, (uint64_t)c->back);
+}
+
 void transfers_cold(struct maker *m, const struct cold *c)
 {
 	const struct step *s = &m->trace.step[c->step];
@@ -458,6 +485,9 @@ void transfers_cold(struct maker *m, const struct cold *c)
 		return;
 	case COLD_FAR:
 		cold_far(m, c);
+		return;
+	case COLD_STALE:
+		cold_stale(m, c);
 		return;
 	case COLD_STUB:
 		emit_call_of(m, s, s->next + (uint64_t)s->i.raw.imm[0].value.s, false);

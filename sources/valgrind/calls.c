@@ -93,12 +93,25 @@ VG_REGPARM(3) void tool_call(void *guest_state, UWord fn, Addr sp)
 	fill_slots(core, slots);
 }
 
+VG_REGPARM(2) void tool_call_stub(void *guest_state, Addr sp)
+{
+	struct slots *slots = slots_of(guest_state);
+	struct fiber *f = tool.fiber;
+
+	if (slots->top_sp > sp)
+		return;
+	slope_thread_unwind(f->core, sp, costs(f, slots));
+	tool_fill_slots(f, slots);
+}
+
 VG_REGPARM(3) void tool_call_address(void *guest_state, Addr target, Addr sp)
 {
 	UInt fn = tool_function_at(target);
 
 	if (fn != TOOL_FN_STUB)
 		tool_call(guest_state, fn, sp);
+	else
+		tool_call_stub(guest_state, sp);
 }
 
 /* How many frames on top have this stack pointer, TAIL_RUN_MAX at most. */

@@ -346,6 +346,17 @@ static IRExpr *stack_pointer(struct block *b)
 	return assign(b, Ity_I64, IRExpr_Get(RSP_OFFSET, Ity_I64));
 }
 
+/* The stub will jump to a function; frames at or below its return address were left without a return that we saw. */
+static void on_stub_call(struct block *b, IRExpr *sp)
+{
+	IRExpr *top = NULL;
+	IRDirty *d = slots_call("tool_call_stub", tool_call_stub, 2, mkIRExprVec_2(IRExpr_GSPTR(), sp));
+
+	slot(b, &top, SLOT(top_sp));
+	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, top, sp));
+	emit(b, d);
+}
+
 static void on_call(struct block *b, IRExpr *next)
 {
 	IRExpr *sp = stack_pointer(b);
@@ -355,6 +366,8 @@ static void on_call(struct block *b, IRExpr *next)
 
 		if (fn != TOOL_FN_STUB)
 			emit(b, slots_call("tool_call", tool_call, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64(fn), sp)));
+		else
+			on_stub_call(b, sp);
 		return;
 	}
 	emit(b, slots_call("tool_call_address", tool_call_address, 3, mkIRExprVec_3(IRExpr_GSPTR(), next, sp)));

@@ -136,6 +136,7 @@ IRSB *tool_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout
 /* calls.c: called from translated code, at the end of the block that has the instruction. */
 VG_REGPARM(3) void tool_call(void *guest_state, UWord fn, Addr sp);
 VG_REGPARM(3) void tool_call_address(void *guest_state, Addr target, Addr sp);
+VG_REGPARM(2) void tool_call_stub(void *guest_state, Addr sp);
 VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp);
 VG_REGPARM(3) void tool_jump_address(void *guest_state, Addr target, Addr sp);
 VG_REGPARM(3) void tool_jump_from_stub(void *guest_state, Addr target, Addr sp);
