@@ -28,7 +28,10 @@
 /* A piece of the cold part, entered by jumps and, where it comes back, left by one. */
 struct cold {
 	/* Those of checks.c, those of transfers.c. */
-	enum { COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK, COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB, COLD_STALE } kind;
+	enum {
+		COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK,
+		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB, COLD_STALE,
+	} kind;
 	uint8_t *jump[JUMPS_MAX];    /* their displacements */
 	unsigned jumps;
 	const uint8_t *back;
