@@ -26,8 +26,6 @@ SLOPE_INLINE const uint64_t *costs(struct context *ctx, struct fiber *f)
 {
 	if (SLOPE_UNLIKELY(observer.units != 1 || !ctx->core->plain))
 		return fibers_costs();
-	ctx->core->from_caller += ctx->from_caller;
-	ctx->from_caller = 0;
 	f->cost[0] = ctx->cost[0];
 	return ctx->cost;
 }

@@ -377,7 +377,7 @@ static void call_routine(struct maker *m, const struct cold *c, void (*routine)(
 	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
 }
 
-static void call_for_read(struct maker *m, const struct cold *c)
+static void cold_read(struct maker *m, const struct cold *c)
 {
 	switch (c->bytes) {
 	case 1:
@@ -396,95 +396,6 @@ static void call_for_read(struct maker *m, const struct cold *c)
 		call_routine(m, c, slope_gate_read_any, true);
 	}
 	emit_near(&m->e, 0xe9, (uint64_t)c->back);
-}
-
-/* A 32-bit instruction between a register and a word of the context. */
-static void emit_context_32(struct emit *e, unsigned opcode, unsigned reg, uint32_t offset)
-{
-	emit_byte(e, 0x65);
-	if (reg >= 8)
-		emit_byte(e, 0x44);
-	emit_byte(e, opcode);
-	emit_byte(e, 0x04 | (reg & 7) << 3);
-	emit_byte(e, 0x25);
-	emit_32(e, offset);
-}
-
-/* rorx $32, %from, %to; cmp %to, %from */
-static void compare_halves(struct emit *e, unsigned from, unsigned to)
-{
-	emit_byte(e, 0xc4);
-	emit_byte(e, 0x43 | (to < 8) << 7 | (from < 8) << 5);
-	emit_bytes(e, "\xfb\xf0", 2);
-	emit_byte(e, 0xc0 | (to & 7) << 3 | (from & 7));
-	emit_byte(e, 32);
-	emit_byte(e, 0x48 | (to >> 3) << 2 | from >> 3);
-	emit_byte(e, 0x39);
-	emit_byte(e, 0xc0 | (to & 7) << 3 | (from & 7));
-}
-
-/*
- * One word, or two that are the same, that the caller or another callee of it has touched last:
- * they become the topmost activation's here, as core/access.h would do it.
- * Stamps of activations are odd: an even distance from the caller's is an own word.
- */
-static void cold_read(struct maker *m, const struct cold *c)
-{
-	bool two = c->bytes == 8, cell = c->bytes < 4 || c->at.in_fs;
-	uint16_t taken = 0;
-	struct emit *e = &m->e;
-	uint8_t *slow[2];
-	unsigned slows = 0;
-
-	if (c->bytes != 1 && c->bytes != 4 && c->bytes != 8) {
-		call_for_read(m, c);
-		return;
-	}
-	unsigned word = take_scratch(m, c, &taken), other = two || cell ? take_scratch(m, c, &taken) : 0;
-	struct address at = c->at;
-
-	if (cell && two) {
-		give_scratch(m, c, taken);
-		call_for_read(m, c);
-		return;
-	}
-	if (cell) {
-		load_place(e, other, &c->at, c->bytes);
-		at = (struct address){ .base = (int)other, .index = NO_REGISTER };
-	}
-	emit_memory(e, 0x8b, word, (struct operand){ &at, true, two }, 0);
-	if (two) {
-		compare_halves(e, word, other);
-		slow[slows++] = emit_jump_ahead(e, CONDITION_NOT_EQUAL);
-	}
-	emit_context_32(e, 0x2b, word, CTX_BELOW);
-	emit_context_32(e, 0x3b, word, CTX_BELOW_SPAN);
-	slow[slows++] = emit_jump_ahead(e, CONDITION_NOT_BELOW);
-	emit_bytes(e, "\x65\x83\x04\x25", 4);                     /* addl $words, %gs:FROM_CALLER */
-	emit_32(e, CTX_FROM_CALLER);
-	emit_byte(e, two ? 2 : 1);
-	if (observer.session.parallel) {
-		emit_restore(e, word, CTX_SEEN);
-	} else {
-		emit_byte(e, 0x40 | word >> 3);                   /* test $1, %word */
-		emit_byte(e, 0xf6);
-		emit_byte(e, 0xc0 | (word & 7));
-		emit_byte(e, 1);
-		emit_move(e, word, (unsigned)m->stamp);
-		emit_byte(e, 0x65);                               /* cmovne %gs:SEEN, %word */
-		emit_byte(e, 0x48 | (word >> 3) << 2);
-		emit_bytes(e, "\x0f\x45", 2);
-		emit_byte(e, 0x04 | (word & 7) << 3);
-		emit_byte(e, 0x25);
-		emit_32(e, CTX_SEEN);
-	}
-	emit_memory(e, 0x89, word, (struct operand){ &at, true, two }, 0);
-	give_scratch(m, c, taken);
-	emit_near(e, 0xe9, (uint64_t)c->back);
-	while (slows)
-		emit_land(e, slow[--slows]);
-	give_scratch(m, c, taken);
-	call_for_read(m, c);
 }
 
 /*

@@ -42,13 +42,9 @@
 #define CTX_STAMP_HOME (CTX_AT + 272)    /* the program's value of the register that holds CTX_TOP in a block */
 #define CTX_SPARE_HOME (CTX_AT + 280)    /* the same of the one that a check borrows */
 #define CTX_SPAN (CTX_AT + 288)    /* bytes of the window above PLAN_LOWEST */
-#define CTX_SEEN (CTX_AT + 296)    /* what the topmost activation stores for a read (slope_stamp_seen), twice */
-#define CTX_BELOW (CTX_AT + 304)    /* 32 bits: words from here on, and */
-#define CTX_BELOW_SPAN (CTX_AT + 308)    /* 32 bits: so many less than that above it, are its caller's */
-#define CTX_FROM_CALLER (CTX_AT + 312)    /* 32 bits: cells that have moved from there, not yet in the core */
-#define CTX_RAX_HOME (CTX_AT + 320)    /* of the program, and */
-#define CTX_FLAGS_HOME (CTX_AT + 328)    /* its flags, around a check */
-#define CTX_RETURNS (CTX_AT + 336)    /* where calls return to, by the place of the return address on the stack */
+#define CTX_RAX_HOME (CTX_AT + 296)    /* of the program, and */
+#define CTX_FLAGS_HOME (CTX_AT + 304)    /* its flags, around a check */
+#define CTX_RETURNS (CTX_AT + 312)    /* where calls return to, by the place of the return address on the stack */
 #define CTX_RETURNS_MASK 255
 
 /* Fields of struct slope_thread that gate.S uses. */
@@ -88,9 +84,6 @@ struct context {
 	uint64_t top_sp;
 	uint64_t stamp_home, spare_home;
 	uint64_t span;
-	uint64_t seen;
-	uint64_t below_and_span;
-	uint32_t from_caller;
 	uint64_t rax_home, flags_home;
 	struct { uint32_t pc, code; } returns[CTX_RETURNS_MASK + 1];     /* the program's address, and in the cache */
 	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */
@@ -125,8 +118,6 @@ _Static_assert(CTX_AT + offsetof(struct context, core) == CTX_CORE, "as gate.S h
 _Static_assert(CTX_AT + offsetof(struct context, top_sp) == CTX_TOP_SP, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, stamp_home) == CTX_STAMP_HOME, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, spare_home) == CTX_SPARE_HOME, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, seen) == CTX_SEEN, "as checks.c has it");
-_Static_assert(CTX_AT + offsetof(struct context, from_caller) == CTX_FROM_CALLER, "as checks.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, flags_home) == CTX_FLAGS_HOME, "as checks.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, returns) == CTX_RETURNS, "as gate.S has it");
 

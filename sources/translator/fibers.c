@@ -50,8 +50,6 @@ const uint64_t *fibers_costs_of(struct context *ctx)
 	struct fiber *f = ctx->fiber;
 	bool collecting = slope_thread_collecting(f->core);
 
-	f->core->from_caller += ctx->from_caller;
-	ctx->from_caller = 0;
 	for (uint32_t u = 0; u < observer.units; u++) {
 		if (collecting)
 			f->cost[u] = ctx->cost[u];

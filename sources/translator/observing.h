@@ -119,11 +119,9 @@ void fibers_show_top(void);
 /* The same where neither the fiber nor its window has. */
 SLOPE_INLINE void fibers_show(struct context *ctx, const struct slope_thread *core)
 {
-	uint64_t top = core->top_stamp, seen = slope_stamp_seen(core->top_stamp, core->marks);
+	uint64_t top = core->top_stamp;
 
 	ctx->top = top << 32 | top | ctx->top_mask;
-	ctx->seen = seen << 32 | seen;
-	ctx->below_and_span = ctx->top_mask ? 0 : (uint64_t)(core->top_stamp - core->below_stamp) << 32 | core->below_stamp;
 	ctx->top_sp = core->top->sp;
 	ctx->top_fn = core->top->fn;
 }
