@@ -115,6 +115,30 @@ slope_gate_report:
 	popfq
 	ret
 
+	.macro keep_more_registers
+	push %rdx
+	push %rsi
+	push %rdi
+	push %r8
+	push %r9
+	push %r10
+	push %r11
+	.endm
+	.macro keep_registers
+	push %rcx
+	keep_more_registers
+	.endm
+	.macro bring_registers
+	pop %r11
+	pop %r10
+	pop %r9
+	pop %r8
+	pop %rdi
+	pop %rsi
+	pop %rdx
+	pop %rcx
+	.endm
+
 /* ---- accesses that checks have not let pass ---- */
 
 slope_gate_read_half:
@@ -218,40 +242,20 @@ read_two:
 slope_gate_read_any:
 	push %rcx
 read_some:
-	push %rdx
-	push %rsi
-	push %rdi
-	push %r8
-	push %r9
-	push %r10
-	push %r11
+	keep_more_registers
 	sub $8, %rsp
 	mov %rax, %rdi
 	mov %ecx, %esi
 	call reports_read
 	jmp 1f
 slope_gate_write_any:
-	push %rcx
-	push %rdx
-	push %rsi
-	push %rdi
-	push %r8
-	push %r9
-	push %r10
-	push %r11
+	keep_registers
 	sub $8, %rsp
 	mov %rax, %rdi
 	mov %ecx, %esi
 	call reports_write
 1:	add $8, %rsp
-	pop %r11
-	pop %r10
-	pop %r9
-	pop %r8
-	pop %rdi
-	pop %rsi
-	pop %rdx
-	pop %rcx
+	bring_registers
 	/* A signal came meanwhile: step from here on. */
 	cmpq $0, %gs:CTX_WAITING
 	jne step
@@ -264,25 +268,20 @@ step:
 
 /* ---- calls and returns ---- */
 
-	.macro keep_registers
-	push %rcx
-	push %rdx
-	push %rsi
-	push %rdi
-	push %r8
-	push %r9
-	push %r10
-	push %r11
+/* From the program's stack, whose pointer the context keeps, to ours; rax is in the context. */
+	.macro to_our_stack
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
+	keep_registers
 	.endm
-	.macro bring_registers
-	pop %r11
-	pop %r10
-	pop %r9
-	pop %r8
-	pop %rdi
-	pop %rsi
-	pop %rdx
-	pop %rcx
+/* And back, to whoever called. A signal came meanwhile: step from there on. */
+	.macro back_to_program
+	bring_registers
+	mov %gs:CTX_REG(0), %rax
+	mov %gs:CTX_REG(4), %rsp
+	cmpq $0, %gs:CTX_WAITING
+	jne step
+	ret
 	.endm
 
 /* The return will find its place here, without a look into the table. */
@@ -297,9 +296,7 @@ step:
 	.endm
 
 slope_gate_call:
-	mov %rsp, %gs:CTX_REG(4)
-	mov %gs:CTX_HOST_RSP, %rsp
-	keep_registers
+	to_our_stack
 	mov %eax, %edi
 	mov %gs:CTX_REG(4), %rsi
 	add $8, %rsi
@@ -307,29 +304,20 @@ slope_gate_call:
 	call activations_call
 	jmp 1f
 slope_gate_jump_from_stub:
-	mov %rsp, %gs:CTX_REG(4)
-	mov %gs:CTX_HOST_RSP, %rsp
-	keep_registers
+	to_our_stack
 	mov %rcx, %rdi
 	mov %gs:CTX_REG(4), %rsi
 	add $8, %rsi
 	call activations_jump_from_stub
 	jmp 1f
 slope_gate_call_address:
-	mov %rsp, %gs:CTX_REG(4)
-	mov %gs:CTX_HOST_RSP, %rsp
-	keep_registers
+	to_our_stack
 	mov %rcx, %rdi
 	mov %gs:CTX_REG(4), %rsi
 	add $8, %rsi
 	note_return
 	call activations_call_address
-1:	bring_registers
-	mov %gs:CTX_REG(0), %rax
-	mov %gs:CTX_REG(4), %rsp
-	cmpq $0, %gs:CTX_WAITING
-	jne step
-	ret
+1:	back_to_program
 
 /*
  * The address on the program's stack becomes that of its translation, so that
@@ -367,39 +355,25 @@ slope_gate_call_address:
 
 slope_gate_return:
 	mov %rax, %gs:CTX_REG(0)
-	mov %rsp, %gs:CTX_REG(4)
-	mov %gs:CTX_HOST_RSP, %rsp
-	keep_registers
+	to_our_stack
 	mov %gs:CTX_REG(4), %rdi
 	call activations_return
 	mov %gs:CTX_REG(4), %rsi
 	find_return_noted
 	find_return (%rsi)
-	bring_registers
-	mov %gs:CTX_REG(0), %rax
-	mov %gs:CTX_REG(4), %rsp
-	cmpq $0, %gs:CTX_WAITING
-	jne step
-	ret
+	back_to_program
 	find_return_missed
 
 slope_gate_return_event:
 	mov %rax, %gs:CTX_REG(0)
-	mov %rsp, %gs:CTX_REG(4)
-	mov %gs:CTX_HOST_RSP, %rsp
-	keep_registers
+	to_our_stack
 	mov %gs:CTX_REG(4), %rdi
 	add $8, %rdi
 	call activations_return
 	mov %gs:CTX_REG(4), %rsi
 	add $8, %rsi
 	find_return (%rsi)
-	bring_registers
-	mov %gs:CTX_REG(0), %rax
-	mov %gs:CTX_REG(4), %rsp
-	cmpq $0, %gs:CTX_WAITING
-	jne step
-	ret
+	back_to_program
 	find_return_missed
 
 slope_gate_plain_return:

@@ -115,8 +115,8 @@ void transfers_count(struct maker *m, int32_t instructions, int32_t blocks, bool
 void transfers_give_back(struct maker *m);
 /* To the program's address; linked later. */
 void transfers_exit(struct maker *m, uint64_t target);
-/* The last step, where it is a call, a return, a jump or anything that C does. True: it was one. */
-bool transfers_last(struct maker *m, const struct step *s);
+/* The last step, STEP_LAST: a call, a return, a jump or anything that C does. */
+void transfers_last(struct maker *m, const struct step *s);
 /*
  * Before the checks of a call that is seen through the linkage table: frames at or below its return address were left
  * without a return that we saw, and the stub's read of its slot is not theirs.

@@ -400,7 +400,7 @@ static void emit_short_branch(struct maker *m, const struct step *s)
 	transfers_exit(m, s->next + (uint64_t)s->i.raw.imm[0].value.s);
 }
 
-bool transfers_last(struct maker *m, const struct step *s)
+void transfers_last(struct maker *m, const struct step *s)
 {
 	transfers_give_back(m);
 	if (s->i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
@@ -408,21 +408,21 @@ bool transfers_last(struct maker *m, const struct step *s)
 	switch (s->i.mnemonic) {
 	case ZYDIS_MNEMONIC_CALL:
 		emit_call(m, s);
-		return true;
+		break;
 	case ZYDIS_MNEMONIC_JMP:
 		emit_jump(m, s);
-		return true;
+		break;
 	case ZYDIS_MNEMONIC_RET:
 		emit_return(m, s);
-		return true;
+		break;
 	case ZYDIS_MNEMONIC_SYSCALL:
 		transfers_site(m, SITE_SYSCALL, s->next, NULL);
-		return true;
+		break;
 	case ZYDIS_MNEMONIC_XBEGIN:
 		/* A transaction that never begins: status 0, and the way it has for that. */
 		emit_constant(&m->e, REG_RAX, 0);
 		transfers_exit(m, s->next + (uint64_t)s->i.raw.imm[0].value.s);
-		return true;
+		break;
 	case ZYDIS_MNEMONIC_WRFSBASE:
 		blocks_copy(m, s);
 		emit_save(&m->e, REG_RAX, CTX_REG(REG_RAX));
@@ -430,7 +430,7 @@ bool transfers_last(struct maker *m, const struct step *s)
 		emit_save(&m->e, REG_RAX, CTX_FS);
 		emit_restore(&m->e, REG_RAX, CTX_REG(REG_RAX));
 		transfers_exit(m, s->next);
-		return true;
+		break;
 	case ZYDIS_MNEMONIC_INT:
 	case ZYDIS_MNEMONIC_SYSENTER:
 	case ZYDIS_MNEMONIC_IRET:
@@ -439,10 +439,10 @@ bool transfers_last(struct maker *m, const struct step *s)
 	case ZYDIS_MNEMONIC_RDGSBASE:
 	case ZYDIS_MNEMONIC_WRGSBASE:
 		dispatch_refuse("an instruction of another system", s->pc);
-		return true;
+		break;
 	default:
 		emit_short_branch(m, s);
-		return true;
+		break;
 	}
 }
 
