@@ -17,7 +17,7 @@
  *   execing.c           other programs in its place
  *   vforks.c            children by vfork and posix_spawn
  *   selfview.c          /proc/self as it should be
- *   signals.c           its signal handlers
+ *   signals.h           its signals and their handlers, and in which files
  *
  *   threading.c         threads of the program: their start and end, waiting for all of them
  *   rooms.c             stacks and shadow windows of threads
@@ -197,7 +197,7 @@ bool threading_wanted(const struct context *ctx);
 /* The cache is emptied, unless somebody has done that since this generation. Not with the lock held. */
 void threading_empty_cache(uint64_t generation);
 
-/* ---- signals.c ---- */
+/* ---- signals.c, dispositions.c ---- */
 
 /* Before the program's first instruction. */
 void signals_start(void);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Faults: from a place in the code cache to the program's address and
+ * registers, and writes to pages whose code has been translated.
+ */
+#include "sources/translator/signals.h"
+
+#include <linux/mman.h>
+
+#define FAULT_WRITE 2u           /* in a page fault's error code */
+
+/* The program's register with this number. */
+static uint64_t *register_of(struct ucontext *uc, int number)
+{
+	struct sigcontext_64 *r = (struct sigcontext_64 *)(void *)&uc->uc_mcontext;
+	__u64 *const list[16] = {
+		&r->ax, &r->cx, &r->dx, &r->bx, &r->sp, &r->bp, &r->si, &r->di,
+		&r->r8, &r->r9, &r->r10, &r->r11, &r->r12, &r->r13, &r->r14, &r->r15,
+	};
+
+	return (uint64_t *)list[number];
+}
+
+const struct block *faults_block(uint64_t rip)
+{
+	const struct block *block;
+
+	if (rip < PLAN_CACHE || rip >= PLAN_CACHE_END)
+		return NULL;
+	lock_take(&runtime.lock);
+	block = codecache_around(&runtime.cache, rip);
+	lock_give(&runtime.lock);
+	return block;
+}
+
+void faults_give_back(struct ucontext *uc, const struct block *block)
+{
+	if (block->facts.stamp >= 0)
+		*register_of(uc, block->facts.stamp) = context_here()->stamp_home;
+}
+
+uint64_t faults_pc(struct ucontext *uc)
+{
+	uint64_t rip = uc->uc_mcontext.rip;
+	const struct block *block = faults_block(rip);
+	uint32_t i = 0;
+
+	if (!block)
+		return rip < PLAN_CACHE || (rip >= PLAN_SELF_END && rip < runtime.space.window) ? rip : FAULTS_NOWHERE;
+	uint64_t at = rip - block->code;
+
+	if (at >= block->code_bytes)
+		return FAULTS_NOWHERE;          /* nothing faults in the cold part */
+	while (i + 1 < block->marks && block->mark[i + 1].cache <= at)
+		i++;
+	if (at >= block->mark[i].cache && at < block->mark[i].own) {
+		if (block->mark[i].borrowed)
+			*register_of(uc, block->facts.spare) = context_here()->spare_home;
+		uc->uc_mcontext.rip = block->code + block->mark[i].own;
+		return FAULTS_SKIPPED;
+	}
+	if (at >= block->facts.inner)
+		faults_give_back(uc, block);
+	return block->pc + (uint64_t)(int64_t)block->mark[i].program;
+}
+
+/* Is the page writable, or has it been made so by another thread meanwhile? */
+static bool make_writable(uint64_t address)
+{
+	const struct space_region *region;
+	bool good;
+
+	lock_take(&runtime.lock);
+	region = space_at(&runtime.space, address);
+	good = region && region->prot & PROT_WRITE;
+	if (good && space_unwatch(&runtime.space, address))
+		codecache_changed(&runtime.cache, address, 1);
+	lock_give(&runtime.lock);
+	return good;
+}
+
+bool faults_code_written(int number, const siginfo_t *info, struct ucontext *uc)
+{
+	const struct block *block;
+	uint64_t pc;
+
+	if (number != SIGSEGV || info->si_code != SEGV_ACCERR || !(uc->uc_mcontext.err & FAULT_WRITE) ||
+	    !make_writable((uint64_t)info->si_addr))
+		return false;
+	block = faults_block(uc->uc_mcontext.rip);
+	if (block && block->dead && (pc = faults_pc(uc)) != FAULTS_NOWHERE)
+		signals_go_to(uc, pc);
+	return true;
+}

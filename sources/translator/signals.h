@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the files about signals share:
+ *
+ *   signals.c       our handler, and the program's: stepping to where one can begin, its frame, its end
+ *   faults.c        where in the program a fault happened, and those that are ours: writes to code
+ *   dispositions.c  the program's system calls about handlers, masks and stacks
+ *
+ * What others call is in runtime.h.
+ */
+#ifndef SLOPE_SOURCES_TRANSLATOR_SIGNALS_H
+#define SLOPE_SOURCES_TRANSLATOR_SIGNALS_H
+
+#include "sources/translator/runtime.h"
+
+#include <linux/signal.h>
+#include <asm/sigcontext.h>
+#include <asm/ucontext.h>
+
+#define SIGNAL_SET_BYTES 8
+#define SIGNAL_FAULTS (signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGFPE) | signal_bit(SIGILL) | signal_bit(SIGTRAP))
+#define HANDLER_DEFAULT ((uint64_t)0)
+#define HANDLER_IGNORED ((uint64_t)1)
+
+static inline uint64_t signal_bit(int number)
+{
+	return UINT64_C(1) << (number - 1);
+}
+
+/* ---- dispositions.c ---- */
+
+/* What the kernel is told about one signal. */
+struct disposition {
+	uint64_t handler, flags, restorer, mask;
+};
+
+/* The program's, where our handler stands for it. */
+struct disposition dispositions_of(int number);
+/* The signal's default, from now on. */
+void dispositions_reset(int number);
+
+/* ---- signals.c ---- */
+
+/* The one that the kernel knows. */
+void signals_handle(int number, siginfo_t *info, struct ucontext *uc);
+/* Faults must reach us: of checks, of writes to code, and steps. A fault that the program has blocked ends it. */
+uint64_t signals_allowed(uint64_t mask);
+/* Is the stack pointer on the program's alternate stack? */
+bool signals_on_altstack(uint64_t sp);
+/* On at the program's address, with the registers that are the program's. */
+void signals_go_to(struct ucontext *uc, uint64_t pc);
+
+/* ---- faults.c ---- */
+
+#define FAULTS_NOWHERE UINT64_MAX
+#define FAULTS_SKIPPED (UINT64_MAX - 1)
+
+/* The block around a place in the cache; elsewhere C may be at work on the list of blocks. */
+const struct block *faults_block(uint64_t rip);
+/* The register that the block has borrowed gets the program's value. */
+void faults_give_back(struct ucontext *uc, const struct block *block);
+/*
+ * The program's address of the instruction that faulted, and its registers;
+ * FAULTS_NOWHERE when it was not one of the program's. FAULTS_SKIPPED: it was a check, which
+ * has been left out: its instruction will fault itself.
+ */
+uint64_t faults_pc(struct ucontext *uc);
+/*
+ * A write to a page with code that was translated, which is watched: the
+ * page is writable again, the blocks made of it die, and the instruction runs anew:
+ * in a new block, if its own was one of them. False: the fault was another.
+ */
+bool faults_code_written(int number, const siginfo_t *info, struct ucontext *uc);
+
+#endif
