@@ -179,15 +179,24 @@ static void emit_start(struct maker *m)
 	m->inner = observer.on && codeplaces_is_entry(pc) ? NULL : m->e.at;
 }
 
+static void emit_count(struct maker *m, bool keep_flags)
+{
+	transfers_count(m, m->trace.instructions, m->trace.blocks, keep_flags);
+	m->counted = m->e.at;
+}
+
 static void emit_steps(struct maker *m)
 {
 	for (unsigned n = 0; n < m->trace.steps; n++) {
 		struct mark *mark = &m->mark[m->marks++];
 
-		mark->program = (int32_t)(m->trace.step[n].pc - m->trace.start);
-		mark->cache = (uint16_t)(m->e.at - m->start);
+		*mark = (struct mark){
+			.program = (int32_t)(m->trace.step[n].pc - m->trace.start), .cache = (uint16_t)(m->e.at - m->start),
+			.instructions = (uint8_t)(n ? m->trace.step[n - 1].instructions : 0),
+			.blocks = (uint8_t)(m->trace.step[n].blocks - 1),
+		};
 		if (n == m->counted_at)
-			transfers_count(m, m->trace.instructions, m->trace.blocks, false);
+			emit_count(m, false);
 		if (m->trace.stub.target && n + 1 == m->trace.steps)
 			transfers_before_stub(m, n);
 		mark->borrowed = checks_emit(m, n);
@@ -195,7 +204,7 @@ static void emit_steps(struct maker *m)
 		emit_step(m, n);
 	}
 	if (m->counted_at == m->trace.steps)
-		transfers_count(m, m->trace.instructions, m->trace.blocks, m->trace.live_flags != 0);
+		emit_count(m, m->trace.live_flags != 0);
 }
 
 const struct block *blocks_translate(uint64_t pc)
@@ -232,6 +241,8 @@ const struct block *blocks_translate(uint64_t pc)
 	emit_end(m);
 	facts = (struct block_facts){
 		.inner = (uint16_t)(m->inner ? m->inner - m->start : 0), .stamp = (int8_t)m->stamp, .spare = (int8_t)m->spare,
+		.counted = (uint16_t)(m->counted - m->start), .instructions = (int16_t)m->trace.instructions,
+		.blocks = (int16_t)m->trace.blocks,
 	};
 	end = m->e.at;
 	m->e.at = runtime.cache.next_cold;

@@ -25,12 +25,15 @@ struct mark {
 	uint16_t cache;              /* from the translation's start */
 	uint16_t own;                /* where the copy of the instruction itself begins; before it is what was added */
 	bool borrowed;               /* in what was added, the program's value of the spare register is at CTX_SPARE_HOME */
+	uint8_t instructions, blocks;    /* that come before it */
 };
 
 /* Which of the program's registers are elsewhere, and where in the block. */
 struct block_facts {
 	uint16_t inner;              /* from here on that of `stamp` is at CTX_STAMP_HOME; loops enter here */
 	int8_t stamp, spare;         /* registers; stamp < 0: none */
+	uint16_t counted;            /* from here on its costs are counted: */
+	int16_t instructions, blocks;
 };
 
 struct codecache_link;

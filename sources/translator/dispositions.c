@@ -57,7 +57,8 @@ void signals_use_stack(void *stack, size_t bytes)
 static struct disposition ours(uint64_t flags)
 {
 	return (struct disposition){
-		.handler = (uint64_t)signals_handle, .restorer = (uint64_t)slope_gate_sigreturn, .mask = ~(SIGNAL_FAULTS & ~signal_bit(SIGTRAP)),
+		.handler = (uint64_t)signals_handle, .restorer = (uint64_t)slope_gate_sigreturn,
+		.mask = ~(SIGNAL_FAULTS & ~signal_bit(SIGTRAP)),
 		.flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER | (flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT)),
 	};
 }

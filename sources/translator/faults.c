@@ -4,6 +4,7 @@
  * registers, and writes to pages whose code has been translated.
  */
 #include "sources/translator/signals.h"
+#include "sources/translator/observing.h"
 
 #include <linux/mman.h>
 
@@ -39,29 +40,42 @@ void faults_give_back(struct ucontext *uc, const struct block *block)
 		*register_of(uc, block->facts.stamp) = context_here()->stamp_home;
 }
 
+/* The block ends before this instruction: what is counted behind it has not happened. */
+static void correct_costs(const struct block *block, const struct mark *mark, uint64_t at)
+{
+	struct context *ctx = context_here();
+	bool counted = at >= block->facts.counted;
+
+	if (observer.unit_ir >= 0)
+		ctx->cost[observer.unit_ir] += (uint64_t)(int64_t)(mark->instructions - (counted ? block->facts.instructions : 0));
+	if (observer.unit_bb >= 0)
+		ctx->cost[observer.unit_bb] += (uint64_t)(int64_t)(mark->blocks - (counted ? block->facts.blocks : 0));
+}
+
 uint64_t faults_pc(struct ucontext *uc)
 {
-	uint64_t rip = uc->uc_mcontext.rip;
+	uint64_t rip = uc->uc_mcontext.rip, at;
 	const struct block *block = faults_block(rip);
-	uint32_t i = 0;
+	const struct mark *mark;
 
 	if (!block)
 		return rip < PLAN_CACHE || (rip >= PLAN_SELF_END && rip < runtime.space.window) ? rip : FAULTS_NOWHERE;
-	uint64_t at = rip - block->code;
-
-	if (at >= block->code_bytes)
-		return FAULTS_NOWHERE;          /* nothing faults in the cold part */
-	while (i + 1 < block->marks && block->mark[i + 1].cache <= at)
-		i++;
-	if (at >= block->mark[i].cache && at < block->mark[i].own) {
-		if (block->mark[i].borrowed)
+	/* In the cold part only calls fault, which come last. */
+	at = rip - block->code < block->code_bytes ? rip - block->code : block->code_bytes;
+	mark = block->mark;
+	while (mark + 1 < block->mark + block->marks && mark[1].cache <= at)
+		mark++;
+	if (at >= mark->cache && at < mark->own) {
+		if (mark->borrowed)
 			*register_of(uc, block->facts.spare) = context_here()->spare_home;
-		uc->uc_mcontext.rip = block->code + block->mark[i].own;
+		uc->uc_mcontext.rip = block->code + mark->own;
 		return FAULTS_SKIPPED;
 	}
 	if (at >= block->facts.inner)
 		faults_give_back(uc, block);
-	return block->pc + (uint64_t)(int64_t)block->mark[i].program;
+	if (observer.on)
+		correct_costs(block, mark, at);
+	return block->pc + (uint64_t)(int64_t)mark->program;
 }
 
 /* Is the page writable, or has it been made so by another thread meanwhile? */

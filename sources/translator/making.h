@@ -58,6 +58,7 @@ struct maker {
 	int stamp, spare;            /* registers; stamp: NO_REGISTER when the block has no checks */
 	uint8_t *inner;              /* behind the loading of the stamp */
 	unsigned counted_at;         /* the step before which the main way counts its costs; steps: behind the last one */
+	uint8_t *counted;            /* behind that */
 	struct {
 		uint16_t access, step;   /* before which step */
 		bool called;             /* by plain C */

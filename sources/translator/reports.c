@@ -10,13 +10,19 @@
 
 #define BYTES_MAX 64u
 
+/* Could there be memory of a program's? */
+static bool is_address(uint64_t address)
+{
+	return SLOPE_LIKELY(address - PLAN_LOWEST < (UINT64_C(1) << 47) - PLAN_LOWEST);
+}
+
 /* What comes most often: few 4-byte cells in a window. */
 void reports_read(uint64_t address, uint64_t bytes)
 {
 	struct slope_thread *core = context_here()->fiber->core;
 	uint64_t cell = address >> 2;
 
-	if (SLOPE_UNLIKELY(address < PLAN_LOWEST))
+	if (!is_address(address))
 		return;
 	if (!observer.inlined || cell + BYTES_MAX > core->shadow.window_cells || bytes > BYTES_MAX)
 		slope_thread_read(core, address, bytes);
@@ -26,7 +32,7 @@ void reports_read(uint64_t address, uint64_t bytes)
 
 void reports_write(uint64_t address, uint64_t bytes)
 {
-	if (address >= PLAN_LOWEST)
+	if (is_address(address))
 		slope_thread_write(context_here()->fiber->core, address, bytes);
 }
 

@@ -260,6 +260,12 @@ static bool is_fault(int number, const siginfo_t *info)
 	       info->si_code > 0;
 }
 
+/* gate.S reads the program's stack in its name; where somebody wants to know of faults, the block has looked before. */
+static bool is_programs(uint64_t rip, uint64_t address)
+{
+	return rip - (uint64_t)slope_gate_first < (uint64_t)(slope_gate_last - slope_gate_first) && address < runtime.space.window;
+}
+
 /* A fault of our own. */
 static void fail(int number, uint64_t rip, uint64_t address)
 {
@@ -292,9 +298,9 @@ void signals_handle(int number, siginfo_t *info, struct ucontext *uc)
 			return;
 		if (number == SIGILL || number == SIGFPE)
 			info->si_addr = (void *)pc;      /* the instruction's own address */
-		if (pc == FAULTS_NOWHERE)
+		if (pc == FAULTS_NOWHERE && !is_programs(uc->uc_mcontext.rip, (uint64_t)info->si_addr))
 			fail(number, uc->uc_mcontext.rip, (uint64_t)info->si_addr);
-		else if (!dispositions_of(number).handler || context_here()->faults_blocked & signal_bit(number))
+		else if (pc == FAULTS_NOWHERE || !dispositions_of(number).handler || context_here()->faults_blocked & signal_bit(number))
 			end_by(number);
 		else
 			begin_handler(uc, number, info, pc, mask);

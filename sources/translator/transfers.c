@@ -367,12 +367,22 @@ static void emit_careful_return(struct maker *m, uint32_t more)
 	emit_lookup(m, true);
 }
 
+/* Somebody may want to know where a return faults: here, and not in gate.S. */
+static void emit_look_at_stack(struct maker *m)
+{
+	emit_save(&m->e, REG_RAX, CTX_REG(REG_RAX));
+	emit_bytes(&m->e, "\x48\x8b\x04\x24", 4);                 /* mov (%rsp), %rax */
+	emit_restore(&m->e, REG_RAX, CTX_REG(REG_RAX));
+}
+
 static void emit_return(struct maker *m, const struct step *s)
 {
 	uint32_t more = s->i.raw.imm[0].size ? (uint32_t)s->i.raw.imm[0].value.u : 0;
 
 	if (s->i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
 		dispatch_refuse("a far return", s->pc);
+	if (runtime.precise)
+		emit_look_at_stack(m);
 	if (runtime.flags_cross_calls) {
 		emit_careful_return(m, more);
 	} else if (!more) {
