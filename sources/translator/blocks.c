@@ -12,11 +12,46 @@ static struct maker maker;               /* one block at a time */
 
 void blocks_displacement(struct maker *m, int64_t displacement, uint64_t next, unsigned behind)
 {
-	int64_t distance = (int64_t)(next + (uint64_t)displacement) - (int64_t)((uint64_t)m->e.at + 4 + behind);
+	emit_32(&m->e, (uint32_t)(next + (uint64_t)displacement - ((uint64_t)m->e.at + 4 + behind)));
+}
 
-	if (distance != (int32_t)distance)
-		dispatch_refuse("code too far away for its operands", next);
-	emit_32(&m->e, (uint32_t)distance);
+void blocks_borrow(struct maker *m, unsigned reg, uint64_t value)
+{
+	emit_save(&m->e, reg, CTX_SPARE_HOME);
+	emit_constant(&m->e, reg, value);
+	m->mark[m->marks - 1].far = (int8_t)reg;
+}
+
+/* The byte with the operand's bits for the registers from 8 on, and what is added or taken to have none of them. */
+static void clear_high_register(const ZydisDecodedInstruction *i, uint8_t *copy)
+{
+	if (i->attributes & ZYDIS_ATTRIB_HAS_REX)
+		copy[i->raw.rex.offset] &= (uint8_t)~1u;
+	else if (i->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX && i->raw.vex.size == 3)
+		copy[i->raw.vex.offset + 1] |= 0x20;
+	else if (i->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX)
+		copy[i->raw.evex.offset + 1] |= 0x20;
+	else if (i->encoding == ZYDIS_INSTRUCTION_ENCODING_XOP)
+		copy[i->raw.xop.offset + 1] |= 0x20;
+}
+
+/* Its operand is out of reach: it goes there by way of a register that it does not mention, of those that need no prefix. */
+static void copy_far(struct maker *m, const struct step *s)
+{
+	static const uint8_t order[] = { REG_RSI, REG_RDI, REG_RBX, REG_RCX, REG_RDX, REG_RAX };
+	const ZydisDecodedInstruction *i = &s->i;
+	uint8_t copy[ZYDIS_MAX_INSTRUCTION_LENGTH];
+	unsigned n = 0, behind = i->raw.disp.offset + 4u;
+
+	while (n + 1 < sizeof order && (s->uses | s->kills) >> order[n] & 1)
+		n++;
+	slope_copy(copy, (const void *)s->pc, i->length);
+	copy[i->raw.modrm.offset] = (uint8_t)(i->raw.modrm.reg << 3 | order[n]);
+	clear_high_register(i, copy);
+	blocks_borrow(m, order[n], s->far);
+	emit_bytes(&m->e, copy, i->raw.disp.offset);
+	emit_bytes(&m->e, copy + behind, i->length - behind);
+	emit_restore(&m->e, order[n], CTX_SPARE_HOME);
 }
 
 void blocks_copy(struct maker *m, const struct step *s)
@@ -26,6 +61,10 @@ void blocks_copy(struct maker *m, const struct step *s)
 
 	if (i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS)
 		dispatch_refuse("use of %gs", s->pc);
+	if (s->far) {
+		copy_far(m, s);
+		return;
+	}
 	if (!(i->attributes & ZYDIS_ATTRIB_HAS_MODRM && i->raw.modrm.mod == 0 && i->raw.modrm.rm == 5)) {
 		emit_bytes(&m->e, code, i->length);
 		return;
@@ -192,6 +231,7 @@ static void emit_steps(struct maker *m)
 
 		*mark = (struct mark){
 			.program = (int32_t)(m->trace.step[n].pc - m->trace.start), .cache = (uint16_t)(m->e.at - m->start),
+			.far = NO_REGISTER,
 			.instructions = (uint8_t)(n ? m->trace.step[n - 1].instructions : 0),
 			.blocks = (uint8_t)(m->trace.step[n].blocks - 1),
 		};

@@ -157,9 +157,15 @@ static bool is_long_read(const struct access *a)
 	return !a->write && a->bytes >= LONG_BYTES;
 }
 
+/* No operand reaches a constant address above 2 GB. */
+static bool is_far(const struct address *a)
+{
+	return a->base == NO_REGISTER && a->index == NO_REGISTER && a->displacement >> 31;
+}
+
 static bool needs_register(const struct access *a)
 {
-	return a->bytes < 4 || a->at.in_fs || is_long_read(a);
+	return a->bytes < 4 || a->at.in_fs || is_long_read(a) || is_far(&a->at);
 }
 
 static void add_fs(struct emit *e, unsigned reg)

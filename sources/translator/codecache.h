@@ -25,6 +25,7 @@ struct mark {
 	uint16_t cache;              /* from the translation's start */
 	uint16_t own;                /* where the copy of the instruction itself begins; before it is what was added */
 	bool borrowed;               /* in what was added, the program's value of the spare register is at CTX_SPARE_HOME */
+	int8_t far;                  /* in the copy itself, this register's value is there; < 0: none */
 	uint8_t instructions, blocks;    /* that come before it */
 };
 

@@ -71,6 +71,8 @@ uint64_t faults_pc(struct ucontext *uc)
 		uc->uc_mcontext.rip = block->code + mark->own;
 		return FAULTS_SKIPPED;
 	}
+	if (mark->far >= 0)
+		*register_of(uc, mark->far) = context_here()->spare_home;
 	if (at >= block->facts.inner)
 		faults_give_back(uc, block);
 	if (observer.on)

@@ -134,7 +134,9 @@ void transfers_site(struct maker *m, uint32_t kind, uint64_t target, const uint8
 
 /* A copy of the step's instruction that reaches the same operand. */
 void blocks_copy(struct maker *m, const struct step *s);
-/* A displacement of 32 bits for what the original reaches from `next`, now from the end of emission + `behind`. */
+/* This value in a register, in the copy of the step that is being made; its own is at CTX_SPARE_HOME, and comes back by emit_restore. */
+void blocks_borrow(struct maker *m, unsigned reg, uint64_t value);
+/* A displacement of 32 bits for what the original reaches from `next`, now from the end of emission + `behind`. Not for `far` ones. */
 void blocks_displacement(struct maker *m, int64_t displacement, uint64_t next, unsigned behind);
 
 #endif

@@ -406,6 +406,15 @@ static uint16_t flags_behind(const struct trace *t)
 	return ARITHMETIC_FLAGS;
 }
 
+/* The address of an operand relative to rip, if that is beyond the reach of the code cache, and so above 2 GB; or 0. */
+static uint64_t far_operand(const struct step *s)
+{
+	uint64_t address = s->next + (uint64_t)s->i.raw.disp.value;
+	bool relative = s->i.attributes & ZYDIS_ATTRIB_HAS_MODRM && s->i.raw.modrm.mod == 0 && s->i.raw.modrm.rm == 5;
+
+	return relative && address >> 31 ? address : 0;
+}
+
 /* One more step at pc. False: there is none. */
 static bool add_step(struct trace *t, uint64_t pc, ZydisDecodedOperand *operand)
 {
@@ -413,19 +422,20 @@ static bool add_step(struct trace *t, uint64_t pc, ZydisDecodedOperand *operand)
 	size_t bytes = readable_code(pc);
 
 	*s = (struct step){ .pc = pc };
-	if (!bytes || !decoder_decode(&runtime.decoder, (const void *)pc, bytes, &s->i) ||
-	    (observer.on && !decoder_operands(&runtime.decoder, &s->i, operand))) {
+	if (bytes && decoder_decode(&runtime.decoder, (const void *)pc, bytes, &s->i)) {
+		s->next = pc + s->i.length;
+		s->far = far_operand(s);
+	}
+	if (!s->next || ((observer.on || s->far) && !decoder_operands(&runtime.decoder, &s->i, operand))) {
 		if (!t->steps && bytes)
 			dispatch_refuse("an instruction that the decoder does not know", pc);
 		return false;            /* it may never come to this */
 	}
-	s->next = pc + s->i.length;
 	s->kind = kind_of(t, s);
 	flags_of(&s->i, &s->flag_uses, &s->flag_kills);
-	if (observer.on) {
+	if (observer.on || s->far)
 		registers_of(s, operand);
-		s->moves_stack = accesses_sets_stack(&s->i, operand);
-	}
+	s->moves_stack = observer.on && accesses_sets_stack(&s->i, operand);
 	return true;
 }
 

@@ -61,6 +61,7 @@ struct step {
 	enum step_kind kind;
 	bool taken;                  /* STEP_BRANCH: the trace goes on at the branch's target */
 	bool moves_stack;            /* sets the stack pointer to something not computed from it */
+	uint64_t far;                /* its operand relative to rip lies there, where no copy reaches it; 0: it has none such */
 	uint16_t uses, kills;        /* registers that it needs, or changes in part; that it overwrites */
 	uint16_t flag_uses, flag_kills;
 	uint16_t live;               /* before it: registers that somebody may still need */

@@ -171,12 +171,18 @@ static void load_target(struct maker *m, const struct step *s)
 	if (i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS || i->operand_width != 64)
 		dispatch_refuse("an unusual indirect branch", s->pc);
 	emit_save(e, REG_RCX, CTX_REG(REG_RCX));
+	if (s->far)
+		blocks_borrow(m, REG_RCX, s->far);
 	if (i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_FS)
 		emit_byte(e, 0x64);
 	if (i->attributes & ZYDIS_ATTRIB_HAS_ADDRESSSIZE)
 		emit_byte(e, 0x67);
-	emit_byte(e, 0x48 | (i->attributes & ZYDIS_ATTRIB_HAS_REX ? (unsigned)i->raw.rex.X << 1 | i->raw.rex.B : 0u));
+	emit_byte(e, 0x48 | (i->attributes & ZYDIS_ATTRIB_HAS_REX && !s->far ? (unsigned)i->raw.rex.X << 1 | i->raw.rex.B : 0u));
 	emit_byte(e, 0x8b);
+	if (s->far) {
+		emit_byte(e, REG_RCX << 3 | REG_RCX);
+		return;
+	}
 	emit_byte(e, (unsigned)i->raw.modrm.mod << 6 | REG_RCX << 3 | i->raw.modrm.rm);
 	if (i->raw.modrm.mod == 0 && i->raw.modrm.rm == 5)
 		blocks_displacement(m, i->raw.disp.value, s->next, 0);
@@ -197,7 +203,10 @@ static void correct_return_address(struct emit *e, uint64_t address)
 	emit_32(e, (uint32_t)(address >> 32));
 }
 
-/* What slope sees of a call, all registers kept; the target is in rcx if it is not known. */
+/*
+ * What slope sees of a call, all registers kept; the target is in rcx if it is not known. returns_to: in the cache; 0 for
+ * addresses of more than 32 bits, of which gate.S does not keep any.
+ */
 static void observe_call(struct maker *m, bool direct, uint64_t target, uint64_t returns_to)
 {
 	uint32_t fn = direct ? codeplaces_function(target) : 0;
@@ -206,7 +215,7 @@ static void observe_call(struct maker *m, bool direct, uint64_t target, uint64_t
 		reports_call(&m->e, (const void *)activations_call_stub, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 		return;
 	}
-	if (runtime.flags_cross_calls) {
+	if (runtime.flags_cross_calls || !returns_to) {
 		reports_call(&m->e, direct ? (const void *)activations_call : (const void *)activations_call_address,
 			     (const struct argument[3]){
 			{ direct ? ARGUMENT_CONSTANT : ARGUMENT_REGISTER, direct ? fn : REG_RCX }, { ARGUMENT_REGISTER, REG_RSP },
@@ -236,7 +245,7 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	if (seen_through)
 		count_apart(m, (int32_t)m->trace.stub.instructions, 1, false);
 	if (observer.on)
-		observe_call(m, target != 0, target, returns_to);
+		observe_call(m, target != 0, target, s->next >> 32 ? 0 : returns_to);
 	if (target)
 		transfers_exit(m, target);
 	else

@@ -4,7 +4,8 @@
  * registers and memory at odd addresses, flags that live over branches and
  * calls, loops, indirect jumps, pushes, vectors. What they compute depends on the seed alone.
  * After instructions that leave flags undefined comes one that defines them.
- * With a second argument the memory becomes code only after it has been written, wherever it lies.
+ * Operands are relative to a register or to rip. With a second argument the memory becomes code only after it has been
+ * written, wherever it lies.
  */
 #include "torture.h"
 
@@ -19,7 +20,7 @@
 static const unsigned char pool[] = { 0, 1, 2, 3, 6, 7, 8, 9, 10, 11, 13, 14, 15 };
 
 static uint64_t seed;
-static unsigned char *code;
+static unsigned char *code, *area;
 
 static unsigned below(unsigned n)
 {
@@ -55,9 +56,14 @@ static void registers(unsigned r, unsigned b)
 	byte(0xc0 | (r & 7) << 3 | (b & 7));
 }
 
-/* disp32(%rbp), or disp32(%rbp, %r12, 4) if `indexed`. */
+/* disp32(%rbp) or the same place relative to rip, or disp32(%rbp, %r12, 4) if `indexed`. */
 static void memory(unsigned r, unsigned indexed)
 {
+	if (!indexed && below(3) == 0) {
+		byte(0x05 | (r & 7) << 3);
+		word32((uint32_t)(area + below(AREA_BYTES - 600) - (code + 4)));
+		return;
+	}
 	byte(0x80 | (r & 7) << 3 | (indexed ? 4 : 5));
 	if (indexed)
 		byte(0x80 | 4 << 3 | 5);
@@ -323,7 +329,7 @@ struct registers {
 };
 
 /* Loads all registers, calls, stores all of them and the flags. */
-static void run(const void *f, unsigned char *area, struct registers *r)
+static void run(const void *f, struct registers *r)
 {
 	__asm__ volatile(
 		"sub $128, %%rsp; push %%rbp; push %%rbx; push %0; push %1; mov %2, %%rbp; mov %0, %%r12; "
@@ -351,14 +357,15 @@ static void run(const void *f, unsigned char *area, struct registers *r)
 
 int main(int argc, char **argv)
 {
-	static unsigned char area[AREA_BYTES];
-	unsigned char *pages = mmap(NULL, (FUNCTIONS + LEAVES) * FUNCTION_BYTES, PROT_READ | PROT_WRITE | (argc > 2 ? 0 : PROT_EXEC),
+	const size_t bytes = (FUNCTIONS + LEAVES) * FUNCTION_BYTES;
+	unsigned char *pages = mmap(NULL, bytes + AREA_BYTES, PROT_READ | PROT_WRITE | (argc > 2 ? 0 : PROT_EXEC),
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *leaf[LEAVES];
 	struct registers r = { 0 };
 	uint64_t hash = 1;
 
 	seed = torture_seed(argc, argv);
 	EXPECT(pages != MAP_FAILED);
+	area = pages + bytes;
 	for (unsigned i = 0; i < FUNCTIONS + LEAVES; i++) {
 		code = pages + i * FUNCTION_BYTES;
 		if (i < LEAVES)
@@ -366,16 +373,16 @@ int main(int argc, char **argv)
 		function(i < LEAVES ? NULL : leaf);
 		EXPECT(code < pages + (i + 1) * FUNCTION_BYTES);
 	}
-	EXPECT(mprotect(pages, (FUNCTIONS + LEAVES) * FUNCTION_BYTES, PROT_READ | PROT_EXEC) == 0);
+	EXPECT(mprotect(pages, bytes, PROT_READ | PROT_EXEC) == 0);
 	for (int i = 0; i < AREA_BYTES; i++)
 		area[i] = (unsigned char)torture_random(&seed);
 	for (unsigned i = 0; i < FUNCTIONS * 20; i++) {
 		__asm__ volatile(".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15; pxor %%xmm\\n, %%xmm\\n; "
 				 ".endr" : : : "xmm0");
-		run(pages + (LEAVES + i % FUNCTIONS) * FUNCTION_BYTES, area, &r);
+		run(pages + (LEAVES + i % FUNCTIONS) * FUNCTION_BYTES, &r);
 		hash = torture_hash(hash, &r, sizeof r);
 		if (i % FUNCTIONS == FUNCTIONS - 1)
-			printf("%lx\n", hash = torture_hash(hash, area, sizeof area));
+			printf("%lx\n", hash = torture_hash(hash, area, AREA_BYTES));
 	}
 	return 0;
 }
