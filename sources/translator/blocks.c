@@ -209,13 +209,15 @@ static void emit_start(struct maker *m)
 {
 	uint64_t pc = m->trace.start;
 
+	if (m->trace.doubt)
+		doubts_emit(m);
 	if (observer.on && !codeplaces_is_stub(pc) && codeplaces_is_entry(pc))
 		checks_entry(m, codeplaces_function(pc));
 	if (m->stamp != NO_REGISTER) {
 		emit_save(&m->e, (unsigned)m->stamp, CTX_STAMP_HOME);
 		emit_restore(&m->e, (unsigned)m->stamp, CTX_TOP);
 	}
-	m->inner = observer.on && codeplaces_is_entry(pc) ? NULL : m->e.at;
+	m->inner = m->trace.doubt || (observer.on && codeplaces_is_entry(pc)) ? NULL : m->e.at;
 }
 
 static void emit_count(struct maker *m, bool keep_flags)

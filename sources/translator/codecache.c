@@ -204,6 +204,14 @@ static void kill(struct codecache *c, struct block *b)
 		store_displacement(l->patch, l->way_out);
 }
 
+void codecache_drop(struct codecache *c, uint64_t pc)
+{
+	const uint64_t *place = slope_map_get(&c->by_pc, pc);
+
+	if (place && *place)
+		kill(c, (struct block *)*place);
+}
+
 static void page_changed(struct codecache *c, uint64_t page)
 {
 	uint64_t *place = slope_map_get(&c->by_page, page);

@@ -95,6 +95,9 @@ void codecache_empty(struct codecache *c);
 /* Code in this range has changed or is gone. */
 void codecache_changed(struct codecache *c, uint64_t start, uint64_t bytes);
 
+/* The block at this address is made of code that has changed since. */
+void codecache_drop(struct codecache *c, uint64_t pc);
+
 /* Room for one more block? Otherwise empty it first. */
 bool codecache_has_room(const struct codecache *c);
 

@@ -61,6 +61,7 @@
 #define SITE_INDIRECT 1          /* the context has the program's address */
 #define SITE_SYSCALL 2
 #define SITE_ODD_STACK 3         /* the stack pointer is not a multiple of 4: nobody may take it for one any more */
+#define SITE_CHANGED 4           /* the code is not what the block was made of */
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>

@@ -43,7 +43,7 @@ void dispatch_depends_on(uint64_t address)
 		return;
 	region->code = true;
 	codecache_made_of(&runtime.cache, address);
-	if (!(region->prot & PROT_WRITE))
+	if (!(region->prot & PROT_WRITE) || space_doubts(&runtime.space, address))
 		return;
 	signals_watch_faults();
 	if (!space_watch(&runtime.space, region, address))
@@ -109,6 +109,11 @@ void slope_dispatch(const void *at, struct context *ctx)
 	if (observer.on && observer.session.shared && !runtime.translated_shared) {
 		runtime.translated_shared = true;
 		threading_empty_cache(runtime.cache.generation);
+	}
+	if (site.kind == SITE_CHANGED) {
+		lock_take(&runtime.lock);
+		codecache_drop(&runtime.cache, pc);
+		lock_give(&runtime.lock);
 	}
 	if (site.kind != SITE_DIRECT)
 		known = codecache_quick(pc);

@@ -104,7 +104,11 @@ bool faults_code_written(int number, const siginfo_t *info, struct ucontext *uc)
 	    !make_writable((uint64_t)info->si_addr))
 		return false;
 	block = faults_block(uc->uc_mcontext.rip);
-	if (block && block->dead && (pc = faults_pc(uc)) != FAULTS_NOWHERE)
+	if (block && block->dead && (pc = faults_pc(uc)) != FAULTS_NOWHERE) {
+		lock_take(&runtime.lock);
+		space_doubt(&runtime.space, (uint64_t)info->si_addr);
+		lock_give(&runtime.lock);
 		signals_go_to(uc, pc);
+	}
 	return true;
 }

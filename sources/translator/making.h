@@ -5,6 +5,7 @@
  *   trace.c      which instructions, and what is known of them
  *   checks.c     the checks of their reads and writes: where, and what they are
  *   transfers.c  whatever leaves the block: branches, calls, returns
+ *   doubts.c     code that may change without our notice
  *   blocks.c     the instructions themselves, and the order of it all
  *   reports.c    calls of plain C that keep everything
  *
@@ -30,7 +31,7 @@ struct cold {
 	/* Those of checks.c, those of transfers.c. */
 	enum {
 		COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK,
-		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB, COLD_STALE,
+		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED,
 	} kind;
 	uint8_t *jump[JUMPS_MAX];    /* their displacements */
 	unsigned jumps;
@@ -39,7 +40,7 @@ struct cold {
 	uint32_t bytes;
 	uint16_t live;               /* registers that somebody needs there */
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
-	bool keep_flags;             /* COLD_MISS: as the first look did */
+	bool keep_flags;             /* COLD_MISS: as the first look did; COLD_CHANGED: they are at CTX_FLAGS_HOME */
 	const struct symbols_range *code;    /* COLD_FAR: the module's */
 	unsigned step;               /* COLD_BRANCH and COLD_STACK: the one that left; COLD_ODD_STACK: the one before which */
 };
@@ -130,13 +131,19 @@ void transfers_exits(struct maker *m);
 /* Our stack, and the call that brings the site's record to slope_dispatch. */
 void transfers_site(struct maker *m, uint32_t kind, uint64_t target, const uint8_t *patch);
 
+/* ---- doubts.c ---- */
+
+/* First of all, if the code is doubted: is it still what the trace was made of? */
+void doubts_emit(struct maker *m);
+void doubts_cold(struct maker *m, const struct cold *c);
+
 /* ---- blocks.c ---- */
 
 /* A copy of the step's instruction that reaches the same operand. */
 void blocks_copy(struct maker *m, const struct step *s);
-/* This value in a register, in the copy of the step that is being made; its own is at CTX_SPARE_HOME, and comes back by emit_restore. */
+/* This value in a register, in the copy of the step in the making; the program's is at CTX_SPARE_HOME until emit_restore. */
 void blocks_borrow(struct maker *m, unsigned reg, uint64_t value);
-/* A displacement of 32 bits for what the original reaches from `next`, now from the end of emission + `behind`. Not for `far` ones. */
+/* A displacement for what the original reaches from `next`, now from the end of emission + `behind`. Not for `far` ones. */
 void blocks_displacement(struct maker *m, int64_t displacement, uint64_t next, unsigned behind);
 
 #endif

@@ -18,9 +18,9 @@
  *   PLAN_FAR     all other mappings, up to the stack
  *   W            end of the window; the stack lies just below
  *
- * All code lies in the first 2 GB, so that a copied instruction reaches its
+ * Nearly all code lies in the first 2 GB, so that a copied instruction reaches its
  * rip-relative operand with another displacement, and addresses of code fit
- * into signed 32-bit immediates. With W = 2^36 a thousand shadow windows take
+ * into signed 32-bit immediates; above, both take a longer way. With W = 2^36 a thousand shadow windows take
  * half of the 2^47 bytes that a process has. What the kernel places by itself
  * (our own pages, shadow windows) comes from the top of these.
  */

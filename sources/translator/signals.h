@@ -68,7 +68,8 @@ uint64_t faults_pc(struct ucontext *uc);
 /*
  * A write to a page with code that was translated, which is watched: the
  * page is writable again, the blocks made of it die, and the instruction runs anew:
- * in a new block, if its own was one of them. False: the fault was another.
+ * in a new block, if its own was one of them; then the page is doubted, or the write would never come to be.
+ * False: the fault was another.
  */
 bool faults_code_written(int number, const siginfo_t *info, struct ucontext *uc);
 

@@ -12,6 +12,13 @@
 #define NEAR_ASKED_BYTES (UINT64_C(640) << 20)   /* a compiler's own code, say, that is to lie near the program */
 #define PATH_BYTES 4096
 
+/* What is done about a page: a number of writes that were seen, and in its lowest bits one of these. */
+#define WATCHED 1u                               /* really without PROT_WRITE */
+#define DOUBTED 2u
+#define ACTIONS 3u
+#define ONE_WRITE (ACTIONS + 1)
+#define WRITES_MAX 1000u                         /* then the page is doubted instead */
+
 void space_init(struct space *s, uint64_t window_bytes, struct lock *lock)
 {
 	*s = (struct space){
@@ -91,21 +98,23 @@ static void forget_watched(struct space *s, uint64_t start, uint64_t bytes)
 			s->watched.entry[i].value = 0;
 }
 
-bool space_add(struct space *s, uint64_t start, uint64_t bytes, int prot, const char *path, uint64_t offset)
+bool space_add(struct space *s, const struct space_region *region)
 {
 	size_t at;
 
-	space_remove(s, start, bytes);
-	forget_watched(s, start, bytes);
-	at = first_behind(s, start);
+	s->doubting |= region->shared && region->prot & PROT_EXEC;
+	space_remove(s, region->start, region->end - region->start);
+	forget_watched(s, region->start, region->end - region->start);
+	at = first_behind(s, region->start);
 	/* Neighbours of one kind become one: heaps grow in small steps. */
 	struct space_region *below = at ? &s->region[at - 1] : NULL;
 
-	if (below && !path && below->end == start && !below->path && below->prot == prot && !below->code) {
-		below->end = start + bytes;
+	if (below && !region->path && below->end == region->start && !below->path && below->prot == region->prot && !below->code &&
+	    below->shared == region->shared) {
+		below->end = region->end;
 		return true;
 	}
-	return insert(s, at, (struct space_region){ start, start + bytes, prot, false, path, offset });
+	return insert(s, at, *region);
 }
 
 bool space_any(struct space *s, uint64_t start, uint64_t bytes)
@@ -167,22 +176,59 @@ bool space_watch(struct space *s, const struct space_region *region, uint64_t ad
 
 	if (!watched)
 		return false;
-	if (!*watched)
+	if (!(*watched & ACTIONS))
 		protect_page(page, region->prot & ~PROT_WRITE);
-	*watched = 1;
+	*watched |= WATCHED;
 	return true;
+}
+
+/* The page is writable again, if it was watched. */
+static uint64_t *unwatch(struct space *s, uint64_t page)
+{
+	const struct space_region *region = space_at(s, page * SLOPE_PAGE_BYTES);
+	uint64_t *watched = slope_map_get(&s->watched, page);
+
+	if (!region || !watched || !(*watched & WATCHED))
+		return NULL;
+	protect_page(page, region->prot);
+	*watched -= WATCHED;
+	return watched;
 }
 
 bool space_unwatch(struct space *s, uint64_t address)
 {
-	const struct space_region *region = space_at(s, address);
-	uint64_t page = address / SLOPE_PAGE_BYTES, *watched = slope_map_get(&s->watched, page);
+	uint64_t *watched = unwatch(s, address / SLOPE_PAGE_BYTES);
 
-	if (!region || !watched || !*watched)
+	if (!watched)
 		return false;
-	protect_page(page, region->prot);
-	*watched = 0;
+	*watched += ONE_WRITE;
+	if (*watched > WRITES_MAX * ONE_WRITE)
+		space_doubt(s, address);
 	return true;
+}
+
+enum space_doubt space_doubts(struct space *s, uint64_t address)
+{
+	const struct space_region *region;
+	const uint64_t *watched;
+
+	if (!s->doubting)
+		return SPACE_CERTAIN;
+	watched = slope_map_get(&s->watched, address / SLOPE_PAGE_BYTES);
+	if (watched && *watched & DOUBTED)
+		return SPACE_RESTLESS;
+	region = space_at(s, address);
+	return region && region->shared ? SPACE_SHARED : SPACE_CERTAIN;
+}
+
+void space_doubt(struct space *s, uint64_t address)
+{
+	uint64_t *watched = slope_map_get(&s->watched, address / SLOPE_PAGE_BYTES);
+
+	unwatch(s, address / SLOPE_PAGE_BYTES);
+	if (watched)
+		*watched |= DOUBTED;
+	s->doubting = true;
 }
 
 bool space_unwatch_all(struct space *s, uint64_t start, uint64_t bytes)
@@ -192,8 +238,8 @@ bool space_unwatch_all(struct space *s, uint64_t start, uint64_t bytes)
 	for (size_t i = 0; i < s->watched.capacity; i++) {
 		const struct slope_map_entry *e = &s->watched.entry[i];
 
-		if (e->used && e->value && e->key * SLOPE_PAGE_BYTES - start < bytes)
-			any |= space_unwatch(s, e->key * SLOPE_PAGE_BYTES);
+		if (e->used && e->value & WATCHED && e->key * SLOPE_PAGE_BYTES - start < bytes)
+			any |= unwatch(s, e->key) != NULL;
 	}
 	return any;
 }
@@ -260,7 +306,10 @@ long space_mmap(struct space *s, uint64_t address, uint64_t bytes, int prot, int
 		flags |= MAP_FIXED;
 	long got = system_call(__NR_mmap, (long)address, (long)bytes, prot, flags, fd, (long)offset);
 
-	if (!system_failed(got) && !space_add(s, address, whole, prot, fd >= 0 ? path_of(s, fd) : NULL, offset))
+	if (!system_failed(got) && !space_add(s, &(struct space_region){
+		    .start = address, .end = address + whole, .prot = prot, .shared = flags & MAP_SHARED,
+		    .path = fd >= 0 ? path_of(s, fd) : NULL, .offset = offset,
+	    }))
 		system_stop("no memory for the map of the program's memory", NULL);
 	return got;
 }
@@ -293,6 +342,7 @@ long space_mprotect(struct space *s, uint64_t address, uint64_t bytes, int prot)
 	for (size_t i = first_behind(s, address); i < s->count && s->region[i].start < address + whole; i++) {
 		s->region[i].prot = prot & (PROT_READ | PROT_WRITE | PROT_EXEC);
 		s->region[i].code = false;
+		s->doubting |= s->region[i].shared && prot & PROT_EXEC;
 	}
 	forget_watched(s, address, whole);
 	return 0;
@@ -327,7 +377,11 @@ long space_mremap(struct space *s, uint64_t address, uint64_t old_bytes, uint64_
 		return got;
 	if (!(flags & MREMAP_DONTUNMAP))
 		space_remove(s, address, old_whole);
-	if (!space_add(s, to, whole, region.prot, region.path, region.offset + (address - region.start)))
+	region.offset += address - region.start;
+	region.start = to;
+	region.end = to + whole;
+	region.code = false;
+	if (!space_add(s, &region))
 		system_stop("no memory for the map of the program's memory", NULL);
 	return got;
 }

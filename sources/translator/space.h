@@ -17,6 +17,7 @@ struct space_region {
 	uint64_t start, end;
 	int prot;
 	bool code;                   /* something in it has been translated */
+	bool shared;                 /* others may write to the same memory: at other addresses, in other processes, through the file */
 	const char *path;            /* of the file it shows, or NULL */
 	uint64_t offset;             /* of `start` in that file */
 };
@@ -24,7 +25,8 @@ struct space_region {
 struct space {
 	struct lock *lock;           /* the runtime's: held by whoever calls, but for space_allows */
 	struct slope_arena arena;
-	struct slope_map watched;    /* pages that are really without PROT_WRITE; 1: still */
+	struct slope_map watched;    /* pages with code that may be written: what is done about it, and how often it was */
+	bool doubting;               /* there are pages with doubted code, or may be */
 	struct space_region *region; /* sorted, disjoint */
 	size_t count, capacity;
 	uint64_t window;             /* W */
@@ -38,7 +40,7 @@ void space_init(struct space *s, uint64_t window_bytes, struct lock *lock);
 struct space_region *space_at(struct space *s, uint64_t address);
 
 /* Notes pages that are there. False when memory runs out. */
-bool space_add(struct space *s, uint64_t start, uint64_t bytes, int prot, const char *path, uint64_t offset);
+bool space_add(struct space *s, const struct space_region *region);
 /* Notes that they are gone. */
 void space_remove(struct space *s, uint64_t start, uint64_t bytes);
 
@@ -52,6 +54,15 @@ bool space_has_code(struct space *s, uint64_t start, uint64_t bytes);
 bool space_watch(struct space *s, const struct space_region *region, uint64_t address);
 /* Was the address in a watched page? Then it is writable again. */
 bool space_unwatch(struct space *s, uint64_t address);
+/*
+ * Code that cannot be watched: it is compared with what it was whenever it is to run.
+ * SPACE_SHARED: somebody else may write it. SPACE_RESTLESS: the thread that runs it may, and the next instruction must see it.
+ */
+enum space_doubt { SPACE_CERTAIN, SPACE_SHARED, SPACE_RESTLESS };
+
+enum space_doubt space_doubts(struct space *s, uint64_t address);
+/* Code in this page writes to the page: it is not watched any more. */
+void space_doubt(struct space *s, uint64_t address);
 /* All watched pages in the range are writable again. Were there any? */
 bool space_unwatch_all(struct space *s, uint64_t start, uint64_t bytes);
 

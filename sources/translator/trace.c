@@ -9,7 +9,6 @@
 #define BLOCK_MAX 60u            /* instructions, as Valgrind's blocks have: only there it sees that code runs into a function */
 #define BRANCHES_MAX 6u
 #define SPARE_REGISTERS 2u       /* so many, besides the stack pointer, a trace leaves unmentioned */
-#define INSTRUCTION_MAX_BYTES 15u
 #define LOOK_AHEAD 10u
 #define ACCESSES_OF_ONE 8u       /* no instruction has more */
 
@@ -76,12 +75,18 @@ static size_t readable_code(uint64_t pc)
 	if (!region || !(region->prot & PROT_EXEC))
 		return 0;
 	bytes = region->end - pc;
-	if (bytes < INSTRUCTION_MAX_BYTES && space_allows(&runtime.space, region->end, 1, PROT_READ | PROT_EXEC))
-		bytes = INSTRUCTION_MAX_BYTES;
-	bytes = bytes < INSTRUCTION_MAX_BYTES ? bytes : INSTRUCTION_MAX_BYTES;
+	if (bytes < TRACE_INSTRUCTION_BYTES && space_allows(&runtime.space, region->end, 1, PROT_READ | PROT_EXEC))
+		bytes = TRACE_INSTRUCTION_BYTES;
+	bytes = bytes < TRACE_INSTRUCTION_BYTES ? bytes : TRACE_INSTRUCTION_BYTES;
 	dispatch_depends_on(pc);
 	dispatch_depends_on(pc + bytes - 1);
 	return bytes;
+}
+
+/* The same for code that the trace is not made of, but of which something is to be known: nothing is of what is doubted. */
+static size_t code_ahead(uint64_t pc)
+{
+	return doubts_at(pc) ? 0 : readable_code(pc);
 }
 
 static bool is_call_or_return(const ZydisDecodedInstruction *i)
@@ -100,7 +105,7 @@ static uint16_t flags_wanted(uint64_t pc)
 	uint16_t wanted = 0, open = ARITHMETIC_FLAGS, uses, kills;
 
 	for (unsigned n = 0; n < LOOK_AHEAD && open; n++) {
-		size_t bytes = readable_code(pc);
+		size_t bytes = code_ahead(pc);
 
 		if (!bytes || !decoder_decode(&runtime.decoder, (const void *)pc, bytes, &i))
 			break;
@@ -128,7 +133,7 @@ static bool wants_flags(uint64_t pc)
 {
 	ZydisDecodedInstruction i;
 	uint16_t uses, kills;
-	size_t bytes = readable_code(pc);
+	size_t bytes = code_ahead(pc);
 
 	if (!bytes || !decoder_decode(&runtime.decoder, (const void *)pc, bytes, &i))
 		return false;
@@ -327,7 +332,7 @@ static uint64_t way_on(const struct trace *t, struct step *s, unsigned *branches
 	}
 	if (s->i.mnemonic != ZYDIS_MNEMONIC_JMP || !s->i.raw.imm[0].is_relative || s->i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
 		return 0;
-	if (has(t, target) || is_border(target) || !readable_code(target))
+	if (t->doubt || has(t, target) || is_border(target) || !code_ahead(target))
 		return 0;
 	s->kind = STEP_FOLLOWED;
 	return target;
@@ -365,7 +370,7 @@ static struct stub see_through(const struct step *s)
 	const uint8_t *code = (const uint8_t *)pc;
 
 	if (s->i.mnemonic != ZYDIS_MNEMONIC_CALL || !s->i.raw.imm[0].is_relative || runtime.flags_cross_calls ||
-	    !codeplaces_is_stub(pc) || readable_code(pc) < INSTRUCTION_MAX_BYTES)
+	    !codeplaces_is_stub(pc) || code_ahead(pc) < TRACE_INSTRUCTION_BYTES)
 		return none;
 	if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa) {
 		code += 4;
@@ -382,7 +387,7 @@ static struct stub see_through(const struct step *s)
 	if (slot >> 31 || !space_allows(&runtime.space, slot, 8, PROT_READ))
 		return none;
 	slope_copy(&target, (const void *)slot, sizeof target);
-	if (target >> 31 || !readable_code(target) || codeplaces_function(target) >= CODEPLACES_STUB)
+	if (target >> 31 || !code_ahead(target) || codeplaces_function(target) >= CODEPLACES_STUB)
 		return none;
 	return (struct stub){ slot, target, instructions };
 }
@@ -426,7 +431,7 @@ static bool add_step(struct trace *t, uint64_t pc, ZydisDecodedOperand *operand)
 		s->next = pc + s->i.length;
 		s->far = far_operand(s);
 	}
-	if (!s->next || ((observer.on || s->far) && !decoder_operands(&runtime.decoder, &s->i, operand))) {
+	if (!s->next || ((observer.on || s->far || t->doubt) && !decoder_operands(&runtime.decoder, &s->i, operand))) {
 		if (!t->steps && bytes)
 			dispatch_refuse("an instruction that the decoder does not know", pc);
 		return false;            /* it may never come to this */
@@ -453,13 +458,14 @@ bool trace_make(struct trace *t, uint64_t pc)
 	t->origins = 0;
 	t->entry_flags = false;
 	t->stub = (struct stub){ 0 };
+	doubts_begin(t, pc, readable_code(pc));
 	for (unsigned r = 0; r < REGISTERS; r++)
 		origin[r] = unknown(t);
 	while (!ended && t->steps < TRACE_STEPS && t->accesses + ACCESSES_OF_ONE < TRACE_ACCESSES) {
 		struct step *s = &t->step[t->steps];
 		uint64_t here = t->next;
 
-		if (in_block == BLOCK_MAX && is_border(here))
+		if ((in_block == BLOCK_MAX && is_border(here)) || (t->steps && doubts_at(here) != t->doubt))
 			break;
 		if (!add_step(t, here, operand) || (observer.on && mentions_too_many(t, s)))
 			break;
@@ -480,6 +486,7 @@ bool trace_make(struct trace *t, uint64_t pc)
 		t->mentioned |= s->uses | s->kills;
 		t->next = s->next;
 		if (s->kind == STEP_PLAIN) {
+			ended = doubts_end(t, s, operand);
 			t->steps++;
 			continue;
 		}
@@ -488,7 +495,7 @@ bool trace_make(struct trace *t, uint64_t pc)
 		if (observer.on && s->kind == STEP_LAST && (t->stub = see_through(s)).target)
 			accesses_add_word(t, t->stub.slot);
 		t->steps++;
-		ended = !t->next;
+		ended = !t->next || doubts_end(t, s, operand);
 		in_block = 0;
 		blocks++;
 	}

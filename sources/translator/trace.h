@@ -14,9 +14,12 @@
 #define SLOPE_SOURCES_TRANSLATOR_TRACE_H
 
 #include "sources/translator/decoder.h"
+#include "sources/translator/space.h"
 
 #define TRACE_STEPS 64u
 #define TRACE_ACCESSES 128u
+#define TRACE_DOUBTED_BYTES 64u  /* no doubted trace is longer */
+#define TRACE_INSTRUCTION_BYTES 15u
 #define NO_REGISTER (-1)
 #define REGISTERS 16u
 
@@ -88,11 +91,27 @@ struct trace {
 	uint16_t live_flags;         /* behind the last step */
 	int32_t instructions, blocks;      /* what the main way counts in all */
 	struct stub stub;            /* of the last step */
+	/*
+	 * The code may change without our notice (enum space_doubt): then it lies side by side from `start` on, it was this
+	 * before anything else was seen of it, and nothing behind the trace's end counts.
+	 */
+	unsigned doubt;
+	uint8_t code[TRACE_DOUBTED_BYTES];
+	size_t code_bytes;
 	bool entry_flags;            /* a function that it calls or returns to wants flags from the other side of the call */
 };
 
 /* False when there is no code at pc. Stops the process where there are bytes that are no instruction. */
 bool trace_make(struct trace *t, uint64_t pc);
+
+/* ---- doubts.c ---- */
+
+/* May an instruction there change without our notice? Near the end of a page the next one counts as well. */
+enum space_doubt doubts_at(uint64_t pc);
+/* Finds out whether the trace is doubted, and if so what it is made of, before anybody looks at it. */
+void doubts_begin(struct trace *t, uint64_t pc, size_t readable);
+/* Must the trace end behind this step, since what follows may be different then from what it is now? */
+bool doubts_end(const struct trace *t, const struct step *s, const ZydisDecodedOperand *operand);
 
 /* ---- accesses.c ---- */
 

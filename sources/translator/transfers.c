@@ -255,14 +255,14 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 static void emit_call(struct maker *m, const struct step *s)
 {
 	const struct stub *stub = &m->trace.stub;
-	uint64_t made_at = codecache_call(&runtime.cache, s->pc, (uint64_t)m->e.at);
+	uint64_t made_at = m->trace.doubt ? 0 : codecache_call(&runtime.cache, s->pc, (uint64_t)m->e.at);
 	struct cold *c;
 
 	if (made_at) {
 		emit_near(&m->e, 0xe9, made_at);
 		return;
 	}
-	m->call_pc = s->pc;
+	m->call_pc = m->trace.doubt ? 0 : s->pc;
 	if (!s->i.raw.imm[0].is_relative) {
 		load_target(m, s);
 		emit_call_of(m, s, 0, false);
@@ -507,6 +507,9 @@ void transfers_cold(struct maker *m, const struct cold *c)
 		return;
 	case COLD_STALE:
 		cold_stale(m, c);
+		return;
+	case COLD_CHANGED:
+		doubts_cold(m, c);
 		return;
 	case COLD_STUB:
 		emit_call_of(m, s, s->next + (uint64_t)s->i.raw.imm[0].value.s, false);

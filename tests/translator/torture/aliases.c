@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One memory, mapped twice: written at one place, run at the other. Also a file that is written with write(2). */
+/*
+ * One memory, mapped twice: written at one place, run at the other. Also a file that is written with write(2), a mapping
+ * that mremap makes a second one of, and memory that a child writes and its parent runs.
+ */
 #include "torture.h"
 
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 typedef int (*function)(void);
 
@@ -11,6 +15,31 @@ static void store(unsigned char *at, int value)
 	at[0] = 0xb8;
 	memcpy(at + 1, &value, 4);
 	at[5] = 0xc3;
+}
+
+static void by_others(unsigned char *run)
+{
+	unsigned char *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned char *second = mremap(run, 0, 4096, MREMAP_MAYMOVE);
+
+	EXPECT(shared != MAP_FAILED && second != MAP_FAILED && mprotect(second, 4096, PROT_READ | PROT_WRITE) == 0);
+	for (int i = 0; i < 20; i++) {
+		store(second + 32, i);
+		EXPECT(((function)(run + 32))() == i);
+	}
+	for (int i = 0; i < 5; i++) {
+		int status;
+		pid_t child = fork();
+
+		if (!child) {
+			store(shared, i + 7);
+			EXPECT(((function)shared)() == i + 7);
+			_exit(0);
+		}
+		EXPECT(waitpid(child, &status, 0) == child && status == 0);
+		EXPECT(((function)shared)() == i + 7);
+	}
+	puts("by others");
 }
 
 int main(int argc, char **argv)
@@ -38,5 +67,6 @@ int main(int argc, char **argv)
 		EXPECT(((function)(run + at))() == i + 1000);
 	}
 	puts("through the file");
+	by_others(run);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Code that changes the page it runs on: instructions that rewrite the one
- * behind them, code that is patched while a callee runs, and data beside code.
+ * behind them, code that is patched while a callee runs, data beside code, and code beside the stack.
  */
 #include "torture.h"
 
@@ -58,9 +58,50 @@ static void data_beside(unsigned char *code)
 
 	put(code, "\x48\x8d\x47\x01\xc3", 5);
 	*data = 0;
-	for (int i = 0; i < 300; i++)
+	for (int i = 0; i < 3000; i++)
 		*data = ((function)code)(*data);
-	EXPECT(*data == 300);
+	EXPECT(*data == 3000);
+}
+
+/* The instruction lies on one page and writes to another, to which the code jumps next. */
+static void next_page(unsigned char *code)
+{
+	unsigned char *at = code + 4096 - 12;
+
+	at = put(at, "\x40\x88\x3d\x06\0\0\0", 7);             /* mov %dil, the immediate's first byte */
+	put(at, "\xe9\0\0\0\0\xb8\0\0\0\0\xc3", 11);
+	for (uint64_t x = 0; x < 60; x++)
+		EXPECT((((function)(code + 4096 - 12))(x) & 0xff) == x);
+}
+
+/* A loop that counts in its own immediate: addl $1, imm(%rip); mov $imm, %eax; cmp %edi, %eax; jne. */
+static void own_loop(unsigned char *code)
+{
+	put(code, "\x83\x05\x01\0\0\0\x01\xb8\0\0\0\0\x39\xf8\x75\xf0\xc3", 17);
+	EXPECT(((function)code)(2000) == 2000);
+}
+
+/* Functions on the stack, one below the other, each the caller's data beside it. */
+static uint64_t on_the_stack(uint64_t depth)
+{
+	unsigned char code[32];
+	volatile uint64_t sum = depth;
+
+	put(code, "\x48\x8d\x87\0\0\0\0\xc3", 8);               /* lea n(%rdi), %rax; ret */
+	code[3] = (unsigned char)depth;
+	for (int i = 0; i < 5; i++)
+		sum = ((function)code)(sum);
+	return depth ? sum + on_the_stack(depth - 1) : sum;
+}
+
+static void with_a_stack_of_code(void)
+{
+	unsigned char *here = (unsigned char *)((uint64_t)&here & ~UINT64_C(4095)) - 3 * 4096;
+
+	EXPECT(mprotect(here, 4 * 4096, PROT_READ | PROT_WRITE | PROT_EXEC) == 0);
+	for (int i = 0; i < 20; i++)
+		EXPECT(on_the_stack(30) == 6 * 465);
+	EXPECT(mprotect(here, 4 * 4096, PROT_READ | PROT_WRITE) == 0);
 }
 
 int main(void)
@@ -78,5 +119,9 @@ int main(void)
 	/* Over the border of two pages. */
 	next_instruction(code + 4096 - 9, 1);
 	puts("the next instruction");
+	next_page(code);
+	own_loop(code + 1000);
+	with_a_stack_of_code();
+	puts("the next page, a loop, a stack");
 	return 0;
 }
