@@ -157,6 +157,9 @@ static bool sensible(const struct slope_model *m, const struct slope_bins *b)
 		return false;
 	if (!m->linear)
 		return true;
+	/* What a header takes away from n^1.5 is no multiple of n: a steeper power is in disguise. */
+	if (m->linear < 0 && m->order.power > 1 && m->order.power < 2 && !m->order.logs)
+		return false;
 	if (m->linear > 0 && m->factor * slope_order_at(m->order, top) < LEADING * whole)
 		return false;
 	for (size_t i = 1; i < b->count; i++) {

@@ -142,6 +142,21 @@ static void what_falls_is_not_fitted(void **state)
 	assert_true(slope_fit_order(&f, &b, (struct slope_order){ 0 }, false, 0));
 }
 
+/* A square is no n^1.5 from which something linear is taken away; a square with a header is one. */
+static void only_squares_lose_a_multiple_of_n(void **state)
+{
+	struct slope_model half = { .order = { .power = 1.5 }, .constant = 5000, .linear = -50, .factor = 6 };
+	struct slope_model header = { .order = square, .constant = 90000, .linear = -30, .factor = 0.5 };
+	struct slope_bins b = bins_of(&half, 45, 1700, 1.1), with_header = bins_of(&header, 45, 1700, 1.1);
+	struct slope_fit f;
+
+	(void)state;
+	assert_false(slope_fit_order(&f, &b, half.order, true, 0));
+	assert_true(f.model.linear < 0);
+	assert_true(slope_fit_order(&f, &with_header, square, true, 0));
+	alike(f.model.linear, -30, 1e-6);
+}
+
 static void as_many_columns_as_bins_are_too_many(void **state)
 {
 	struct slope_model m = { .order = square, .constant = 5, .linear = 20, .factor = 0.5 };
@@ -283,6 +298,7 @@ int main(void)
 		cmocka_unit_test(left_out_is_what_refitting_says),
 		cmocka_unit_test(the_error_is_relative),
 		cmocka_unit_test(what_falls_is_not_fitted),
+		cmocka_unit_test(only_squares_lose_a_multiple_of_n),
 		cmocka_unit_test(as_many_columns_as_bins_are_too_many),
 		cmocka_unit_test(parameters_have_a_price),
 		cmocka_unit_test(neighbours_that_err_alike_say_less),
