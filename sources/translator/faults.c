@@ -89,8 +89,11 @@ static bool make_writable(uint64_t address)
 	lock_take(&runtime.lock);
 	region = space_at(&runtime.space, address);
 	good = region && region->prot & PROT_WRITE;
-	if (good && space_unwatch(&runtime.space, address))
+	/* First the blocks: once the page can be written, others write and run it. */
+	if (good && space_watches(&runtime.space, address)) {
 		codecache_changed(&runtime.cache, address, 1);
+		space_unwatch(&runtime.space, address);
+	}
 	lock_give(&runtime.lock);
 	return good;
 }

@@ -93,9 +93,14 @@ void space_remove(struct space *s, uint64_t start, uint64_t bytes)
 /* The pages have been mapped or protected anew. */
 static void forget_watched(struct space *s, uint64_t start, uint64_t bytes)
 {
-	for (size_t i = 0; i < s->watched.capacity; i++)
-		if (s->watched.entry[i].used && s->watched.entry[i].key * SLOPE_PAGE_BYTES - start < bytes)
-			s->watched.entry[i].value = 0;
+	for (size_t i = 0; i < s->watched.capacity; i++) {
+		struct slope_map_entry *e = &s->watched.entry[i];
+
+		if (!e->used || e->key * SLOPE_PAGE_BYTES - start >= bytes)
+			continue;
+		s->watching -= e->value & WATCHED;
+		e->value = 0;
+	}
 }
 
 bool space_add(struct space *s, const struct space_region *region)
@@ -176,9 +181,11 @@ bool space_watch(struct space *s, const struct space_region *region, uint64_t ad
 
 	if (!watched)
 		return false;
-	if (!(*watched & ACTIONS))
-		protect_page(page, region->prot & ~PROT_WRITE);
+	if (*watched & ACTIONS)
+		return true;
+	protect_page(page, region->prot & ~PROT_WRITE);
 	*watched |= WATCHED;
+	s->watching++;
 	return true;
 }
 
@@ -192,19 +199,26 @@ static uint64_t *unwatch(struct space *s, uint64_t page)
 		return NULL;
 	protect_page(page, region->prot);
 	*watched -= WATCHED;
+	s->watching--;
 	return watched;
 }
 
-bool space_unwatch(struct space *s, uint64_t address)
+bool space_watches(struct space *s, uint64_t address)
+{
+	const uint64_t *watched = slope_map_get(&s->watched, address / SLOPE_PAGE_BYTES);
+
+	return watched && *watched & WATCHED;
+}
+
+void space_unwatch(struct space *s, uint64_t address)
 {
 	uint64_t *watched = unwatch(s, address / SLOPE_PAGE_BYTES);
 
 	if (!watched)
-		return false;
+		return;
 	*watched += ONE_WRITE;
 	if (*watched > WRITES_MAX * ONE_WRITE)
 		space_doubt(s, address);
-	return true;
 }
 
 enum space_doubt space_doubts(struct space *s, uint64_t address)
@@ -231,17 +245,14 @@ void space_doubt(struct space *s, uint64_t address)
 	s->doubting = true;
 }
 
-bool space_unwatch_all(struct space *s, uint64_t start, uint64_t bytes)
+void space_unwatch_all(struct space *s, uint64_t start, uint64_t bytes)
 {
-	bool any = false;
-
-	for (size_t i = 0; i < s->watched.capacity; i++) {
+	for (size_t i = 0; s->watching && i < s->watched.capacity; i++) {
 		const struct slope_map_entry *e = &s->watched.entry[i];
 
 		if (e->used && e->value & WATCHED && e->key * SLOPE_PAGE_BYTES - start < bytes)
-			any |= unwatch(s, e->key) != NULL;
+			unwatch(s, e->key);
 	}
-	return any;
 }
 
 /* Room for a mapping that may be placed anywhere. */

@@ -26,6 +26,7 @@ struct space {
 	struct lock *lock;           /* the runtime's: held by whoever calls, but for space_allows */
 	struct slope_arena arena;
 	struct slope_map watched;    /* pages with code that may be written: what is done about it, and how often it was */
+	size_t watching;             /* how many are really without PROT_WRITE */
 	bool doubting;               /* there are pages with doubted code, or may be */
 	struct space_region *region; /* sorted, disjoint */
 	size_t count, capacity;
@@ -52,8 +53,9 @@ bool space_has_code(struct space *s, uint64_t start, uint64_t bytes);
 
 /* Code is translated from this page of the region, which may be written: the next write to it faults. False: no memory. */
 bool space_watch(struct space *s, const struct space_region *region, uint64_t address);
-/* Was the address in a watched page? Then it is writable again. */
-bool space_unwatch(struct space *s, uint64_t address);
+bool space_watches(struct space *s, uint64_t address);
+/* A write has come to a watched page, whose blocks are dead: it is writable again. */
+void space_unwatch(struct space *s, uint64_t address);
 /*
  * Code that cannot be watched: it is compared with what it was whenever it is to run.
  * SPACE_SHARED: somebody else may write it. SPACE_RESTLESS: the thread that runs it may, and the next instruction must see it.
@@ -63,8 +65,8 @@ enum space_doubt { SPACE_CERTAIN, SPACE_SHARED, SPACE_RESTLESS };
 enum space_doubt space_doubts(struct space *s, uint64_t address);
 /* Code in this page writes to the page: it is not watched any more. */
 void space_doubt(struct space *s, uint64_t address);
-/* All watched pages in the range are writable again. Were there any? */
-bool space_unwatch_all(struct space *s, uint64_t start, uint64_t bytes);
+/* All watched pages in the range are writable again. */
+void space_unwatch_all(struct space *s, uint64_t start, uint64_t bytes);
 
 /* Is the whole range the program's, mapped with at least `prot`? */
 bool space_allows(struct space *s, uint64_t start, uint64_t bytes, int prot);

@@ -33,9 +33,10 @@ static bool let_kernel_write(void)
 	bool any;
 
 	lock_take(&runtime.lock);
-	any = space_unwatch_all(&runtime.space, 0, runtime.space.window);
+	any = runtime.space.watching;
 	if (any)
 		codecache_changed(&runtime.cache, 0, runtime.space.window);
+	space_unwatch_all(&runtime.space, 0, runtime.space.window);
 	lock_give(&runtime.lock);
 	return any;
 }
