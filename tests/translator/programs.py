@@ -15,9 +15,7 @@ class Program:
 
 
 # What is known not to work, each with the reason.
-OPEN = {
-    "node": "it makes code beyond the first 2 GB, whose rip-relative operands the translator cannot reach yet",
-}
+OPEN = {}
 
 PYTHON = r"""
 import collections, hashlib, itertools, json, re, sys
@@ -205,6 +203,21 @@ console.log(a[5], fib(22), JSON.stringify({ m: new Map([[1, 2]]).size }), "abc".
 process.exit(6);
 """
 
+# Each worker has code of its own, most of it far above the program's.
+NODE_WORKERS = r"""
+const { Worker, isMainThread, parentPort, workerData } = require("worker_threads");
+if (isMainThread) {
+	let left = 4, sum = 0;
+	for (let i = 0; i < 4; i++)
+		new Worker(__filename, { workerData: i }).on("message", m => { sum += m; if (!--left) console.log("sum", sum); });
+} else {
+	let s = 0;
+	for (let i = 0; i < 300000; i++) s = (s * 31 + i * workerData) % 1000003;
+	const f = new Function("x", "let t = 0; for (let i = 0; i < x; i++) t += i % 7; return t;");
+	parentPort.postMessage(s + f(100000));
+}
+"""
+
 LUAJIT = r"""
 local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
 local t = {} for i = 1, 200000 do t[i] = (i * 7919) % 10007 end
@@ -271,6 +284,7 @@ PROGRAMS = [
     Program("lua5.4", "run lua5.4 -e 'local t = {} for i = 1, 30000 do t[i] = (i * 7919) % 10007 end table.sort(t) print(t[1], t[9999], #t, "
             "string.format(\"%.14g\", math.sin(2)), pcall(error, \"x\"))'"),
     Program("node", "run node main.js", threads=True, quick=False),
+    Program("node-workers", "run node workers.js", ["node"], threads=True, quick=False),
     Program("make", "run make -s -f makefile -j2; run make -s -f makefile none; echo $?"),
     Program("sed", "run sed -E 's/([a-c]+)(d)/\\2\\1/g; /^e/d; 10,20y/abc/xyz/' text | md5sum; run sed -i 5q text; wc -l < text"),
     Program("grep", "run grep -c 'ab' text; run grep -oE '[a-c]{3,}' text | sort | uniq -c | sort -rn | head -5; run grep -q nowhere text; echo $?; "
@@ -333,7 +347,7 @@ def make_inputs(folder):
                     " print '(f12.8)', s\nend program\n",
         "makefile": "all: one two\n\t@echo all done\none two: dir\n\t@echo $@ | tr a-z A-Z >> dir/$@\ndir:\n\t@mkdir dir\n",
         "main.py": PYTHON, "script.sh": BASH, "exceptions.cpp": CPP, "main.rs": RUST, "openmp.c": OPENMP, "main.lua": LUAJIT,
-        "main.js": NODE, "fork.pl": PERL_FORK,
+        "main.js": NODE, "workers.js": NODE_WORKERS, "fork.pl": PERL_FORK,
     }
     for name, content in files.items():
         with open(os.path.join(folder, name), "wb") as out:
