@@ -77,6 +77,15 @@
 #include <stdint.h>
 #include <linux/signal.h>
 
+/* A page of the program's below its stack that our own code may write to for a moment: lending.c. */
+struct lent {
+	uint64_t page;               /* 0: none */
+	void *was;                   /* what was in it */
+	bool new;                    /* there was none */
+};
+
+#define CONTEXT_LENT 2u
+
 struct context {
 	uint64_t reg[16];
 	uint64_t flags, host_rsp;
@@ -102,6 +111,7 @@ struct context {
 	stack_t altstack;                /* the program's */
 	bool own_altstack;               /* our own is set */
 	uint64_t faults_blocked;         /* which the program believes to be: the kernel does not hear of it */
+	struct lent lent[CONTEXT_LENT];
 	/* threading.c */
 	struct context *next;            /* of all threads */
 	struct room *room;               /* NULL: the first thread's */

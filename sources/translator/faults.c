@@ -60,7 +60,9 @@ uint64_t faults_pc(struct ucontext *uc)
 
 	if (!block)
 		return rip < PLAN_CACHE || (rip >= PLAN_SELF_END && rip < runtime.space.window) ? rip : FAULTS_NOWHERE;
-	/* In the cold part only calls fault, which come last. */
+	if (lending_is_gates(rip))
+		return FAULTS_NOWHERE;
+	/* In the cold part only the program's calls fault besides, which come last. */
 	at = rip - block->code < block->code_bytes ? rip - block->code : block->code_bytes;
 	mark = block->mark;
 	while (mark + 1 < block->mark + block->marks && mark[1].cache <= at)

@@ -117,6 +117,8 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	if (a.flags & SA_RESETHAND)
 		dispositions_reset(number);
 	signals_go_to(uc, a.handler);
+	if (context_here()->asked)
+		uc->uc_mcontext.eflags |= TRAP_FLAG;
 }
 
 /* The vector registers go back to what the handler's frame holds. */
@@ -205,14 +207,29 @@ static void go_back(struct ucontext *uc, uint64_t pc)
 	signals_go_to(uc, pc);
 }
 
+/* The signal that waits, now that registers and address are the program's. */
+static void deliver_waiting(struct ucontext *uc, uint64_t pc)
+{
+	struct context *ctx = context_here();
+	int number = (int)ctx->waiting;
+
+	ctx->waiting = 0;
+	if (dispositions_of(number).handler > HANDLER_IGNORED)
+		begin_handler(uc, number, ctx->signal_info, pc, ctx->signal_mask);
+	else if (dispositions_of(number).handler == HANDLER_DEFAULT)
+		end_by(number);
+	else
+		go_back(uc, pc);
+}
+
 static void on_step(struct ucontext *uc)
 {
 	struct context *ctx = context_here();
 	const struct block *block = faults_block(uc->uc_mcontext.rip);
-	int number = (int)ctx->waiting;
 	uint64_t pc;
 
-	if (!number && !ctx->asked) {
+	lending_end(ctx, uc->uc_mcontext.rip);
+	if (!ctx->waiting && !ctx->asked) {
 		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;     /* the program kept flags from an earlier step */
 		return;
 	}
@@ -225,18 +242,12 @@ static void on_step(struct ucontext *uc)
 	pc = block->pc;
 	ctx->asked = 0;
 	threading_pause(ctx);
-	if (!number) {
-		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
-		signals_go_to(uc, pc);
+	if (ctx->waiting) {
+		deliver_waiting(uc, pc);
 		return;
 	}
-	ctx->waiting = 0;
-	if (dispositions_of(number).handler > HANDLER_IGNORED)
-		begin_handler(uc, number, ctx->signal_info, pc, ctx->signal_mask);
-	else if (dispositions_of(number).handler == HANDLER_DEFAULT)
-		end_by(number);
-	else
-		go_back(uc, pc);
+	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
+	signals_go_to(uc, pc);
 }
 
 /* Another thread wants all to stand still: at once if this one rests, or at the start of the next block. */
@@ -276,41 +287,54 @@ static void fail(int number, uint64_t rip, uint64_t address)
 	die_by(number);
 }
 
-void signals_handle(int number, siginfo_t *info, struct ucontext *uc)
+static void on_fault(int number, siginfo_t *info, struct ucontext *uc)
 {
-	uint64_t mask = (uint64_t)uc->uc_sigmask;
+	struct context *ctx = context_here();
+	uint64_t pc = faults_pc(uc);
 
-	if (faults_code_written(number, info, uc) || is_asked(number, info, uc))
+	if (pc == FAULTS_SKIPPED)
 		return;
-	/* A program has set the flag to see if there is one: what we add to it does not keep to alignments. */
-	if (number == SIGBUS && info->si_code == BUS_ADRALN) {
-		uc->uc_mcontext.eflags &= ~(uint64_t)ALIGNMENT_FLAG;
-		return;
-	}
-	if (number == SIGTRAP && info->si_code == TRAP_TRACE) {
-		on_step(uc);
-		return;
-	}
-	if (is_fault(number, info)) {
-		uint64_t pc = faults_pc(uc);
+	if (number == SIGILL || number == SIGFPE)
+		info->si_addr = (void *)pc;      /* the instruction's own address */
+	if (pc == FAULTS_NOWHERE && !is_programs(uc->uc_mcontext.rip, (uint64_t)info->si_addr))
+		fail(number, uc->uc_mcontext.rip, (uint64_t)info->si_addr);
+	else if (pc == FAULTS_NOWHERE)
+		end_by(number);
+	else if (ctx->waiting && number != SIGTRAP)
+		deliver_waiting(uc, pc);         /* it was first; the instruction will fault again */
+	else if (!dispositions_of(number).handler || ctx->faults_blocked & signal_bit(number))
+		end_by(number);
+	else
+		begin_handler(uc, number, info, pc, (uint64_t)uc->uc_sigmask);
+}
 
-		if (pc == FAULTS_SKIPPED)
-			return;
-		if (number == SIGILL || number == SIGFPE)
-			info->si_addr = (void *)pc;      /* the instruction's own address */
-		if (pc == FAULTS_NOWHERE && !is_programs(uc->uc_mcontext.rip, (uint64_t)info->si_addr))
-			fail(number, uc->uc_mcontext.rip, (uint64_t)info->si_addr);
-		else if (pc == FAULTS_NOWHERE || !dispositions_of(number).handler || context_here()->faults_blocked & signal_bit(number))
-			end_by(number);
-		else
-			begin_handler(uc, number, info, pc, mask);
-		return;
-	}
+/* It waits until a block begins. All others but faults wait longer. */
+static void on_other(int number, const siginfo_t *info, struct ucontext *uc)
+{
 	struct context *ctx = context_here();
 
 	ctx->waiting = (uint32_t)number;
-	ctx->signal_mask = mask;
+	ctx->signal_mask = (uint64_t)uc->uc_sigmask;
 	slope_copy(ctx->signal_info, info, sizeof ctx->signal_info);
 	uc->uc_sigmask = ~(sigset_t)SIGNAL_FAULTS;
 	step_on(uc);
+}
+
+void signals_handle(int number, siginfo_t *info, struct ucontext *uc)
+{
+	if (faults_code_written(number, info, uc) || is_asked(number, info, uc))
+		return;
+	if (number == SIGSEGV && lending_begin(context_here(), info, uc)) {
+		context_here()->asked = 1;       /* so that it is stepped through */
+		step_on(uc);
+	} else if (number == SIGBUS && info->si_code == BUS_ADRALN) {
+		/* A program has set the flag to see if there is one: what we add to it does not keep to alignments. */
+		uc->uc_mcontext.eflags &= ~(uint64_t)ALIGNMENT_FLAG;
+	} else if (number == SIGTRAP && info->si_code == TRAP_TRACE) {
+		on_step(uc);
+	} else if (is_fault(number, info)) {
+		on_fault(number, info, uc);
+	} else {
+		on_other(number, info, uc);
+	}
 }

@@ -3,7 +3,8 @@
  * What the files about signals share:
  *
  *   signals.c       our handler, and the program's: stepping to where one can begin, its frame, its end
- *   faults.c        where in the program a fault happened, and those that are ours: writes to code
+ *   faults.c        where in the program a fault happened, and those that are ours: writes to code,
+ *   lending.c       and our own writes below the end of a stack
  *   dispositions.c  the program's system calls about handlers, masks and stacks
  *
  * What others call is in runtime.h.
@@ -49,6 +50,15 @@ uint64_t signals_allowed(uint64_t mask);
 bool signals_on_altstack(uint64_t sp);
 /* On at the program's address, with the registers that are the program's. */
 void signals_go_to(struct ucontext *uc, uint64_t pc);
+
+/* ---- lending.c ---- */
+
+/* Is this instruction of gate.S or quick.c, or a call that leads there? */
+bool lending_is_gates(uint64_t rip);
+/* Did gate.S or quick.c write to the program's stack where none can be written? Then it can, until they are done. */
+bool lending_begin(struct context *ctx, const siginfo_t *info, const struct ucontext *uc);
+/* They are done when the cache is reached. */
+void lending_end(struct context *ctx, uint64_t rip);
 
 /* ---- faults.c ---- */
 
