@@ -330,6 +330,38 @@ static uint64_t fault_pc(struct ucontext *uc)
 	return block->pc + (uint64_t)(int64_t)block->mark[i].program;
 }
 
+/*
+ * Cold parts of blocks call gate.S below the program's red zone: where there is
+ * no memory, the stack being nearly at its end. What was to be told is told
+ * here, and the block goes on behind the call.
+ */
+static bool told_at_stack_end(struct ucontext *uc)
+{
+	uint64_t rip = uc->uc_mcontext.rip;
+	const struct block *block = block_around(rip);
+	const uint8_t *code = (const uint8_t *)rip;
+	int32_t distance;
+
+	if (!block || rip < block->cold || rip >= block->cold + block->cold_bytes || block->facts.stamp < 0 || *code != 0xe8)
+		return false;
+	__builtin_memcpy(&distance, code + 1, sizeof distance);
+	uint64_t *stamp = register_of(uc, block->facts.stamp), routine = rip + 5 + (uint64_t)(int64_t)distance;
+
+	for (unsigned log2 = 0; log2 < 4; log2++) {
+		if (routine == (uint64_t)slope_gate_reads[block->facts.stamp][log2])
+			reports_read(*stamp, UINT64_C(1) << log2);
+		else if (routine == (uint64_t)slope_gate_writes[block->facts.stamp][log2])
+			reports_write(*stamp, UINT64_C(1) << log2);
+		else
+			continue;
+		*stamp = context_here()->top;
+		uc->uc_mcontext.rsp += 128;
+		uc->uc_mcontext.rip = rip + 9;   /* the call, and the addition to the stack pointer */
+		return true;
+	}
+	return false;
+}
+
 /* Is the page writable, or has it been made so by another thread meanwhile? */
 static bool make_writable(uint64_t address)
 {
@@ -390,6 +422,8 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 		return;
 	}
 	if (is_fault(number, info)) {
+		if (told_at_stack_end(uc))
+			return;
 		uint64_t pc = fault_pc(uc);
 
 		if (pc == SKIPPED)
