@@ -83,14 +83,15 @@ const struct block *dispatch_block(uint64_t pc)
 /* The cache may have been emptied since the site left: then there is nothing to link. */
 static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t generation)
 {
+	struct codecache_branch branch = site->branch;
 	const struct block *block;
 
 	lock_take(&runtime.lock);
 	block = find_or_make(pc);
 	if (block && site->kind != SITE_DIRECT)
 		codecache_remember(&runtime.cache, block);
-	else if (block && site->patch && generation == runtime.cache.generation)
-		codecache_link(&runtime.cache, site->patch, block);
+	else if (block && branch.patch && generation == runtime.cache.generation)
+		codecache_link(&runtime.cache, &branch, block);
 	lock_give(&runtime.lock);
 	return block ? block->code : pc;     /* no code is there: let the processor say so */
 }

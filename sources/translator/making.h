@@ -10,7 +10,8 @@
  *
  * A block that has checks borrows a register that its trace does not mention:
  * it holds the topmost activation's stamp twice, the program's value is at
- * CTX_STAMP_HOME. Loaded first, given back on every way out. Most flags that
+ * CTX_STAMP_HOME. Loaded first, given back on the ways out, but for those that are linked to a block which
+ * borrows the same one: they enter it behind the loading. Most flags that
  * checks change are dead; checks.c says what happens where they are not.
  *
  * What is rarely needed comes last and lies elsewhere: the block's cold part.
@@ -48,6 +49,8 @@ struct cold {
 struct exit {
 	uint64_t target;
 	uint8_t *patch;
+	bool handed;                 /* the stamp's register is still borrowed */
+	uint32_t way;                /* of struct codecache_branch */
 };
 
 struct maker {
@@ -56,7 +59,7 @@ struct maker {
 	struct trace trace;
 	bool checked_writes;         /* others may have seen what is written: C decides about words that are not the thread's own */
 	int stamp, spare;            /* registers; stamp: NO_REGISTER when the block has no checks */
-	uint8_t *inner;              /* behind the loading of the stamp */
+	struct block_facts facts;
 	unsigned counted_at;         /* the step before which the main way counts its costs; steps: behind the last one */
 	struct {
 		uint16_t access, step;   /* before which step */
@@ -109,12 +112,16 @@ void checks_entry(struct maker *m, uint32_t fn);
 
 /* ---- transfers.c ---- */
 
-/* Adds to the costs: flags are kept, and the stamp's register is not, or the other way round. */
+/* Adds to the costs. */
 void transfers_count(struct maker *m, int32_t instructions, int32_t blocks, bool keep_flags);
 /* The program's registers come back. */
 void transfers_give_back(struct maker *m);
-/* To the program's address; linked later. */
-void transfers_exit(struct maker *m, uint64_t target);
+/* To the program's address, on a condition or without (CONDITION_NONE), the stamp's register still borrowed; linked later. */
+void transfers_exit(struct maker *m, int condition, uint64_t target);
+/* The same with all registers the program's. */
+void transfers_exit_plain(struct maker *m, uint64_t target);
+/* The way out of a conditional branch. */
+void transfers_branch(struct maker *m, unsigned step);
 /* The last step, STEP_LAST: a call, a return, a jump or anything that C does. */
 void transfers_last(struct maker *m, const struct step *s);
 /*
@@ -127,7 +134,7 @@ void transfers_cold(struct maker *m, const struct cold *c);
 /* Behind everything: the ways to C that exits take until they are linked. */
 void transfers_exits(struct maker *m);
 /* Our stack, and the call that brings the site's record to slope_dispatch. */
-void transfers_site(struct maker *m, uint32_t kind, uint64_t target, const uint8_t *patch);
+void transfers_site(struct maker *m, uint32_t kind, uint64_t target, const struct codecache_branch *branch);
 
 /* ---- blocks.c ---- */
 

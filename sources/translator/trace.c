@@ -241,10 +241,10 @@ static void find_live(struct trace *t)
 	for (unsigned n = t->steps; n--;) {
 		struct step *s = &t->step[n];
 
-		/* Whoever leaves here needs all. */
+		/* Whoever leaves here needs all registers. */
 		if (s->kind == STEP_BRANCH) {
 			registers = UINT16_MAX;
-			flags = ARITHMETIC_FLAGS;
+			flags |= s->leaving_flags;
 		}
 		registers = (uint16_t)((registers & ~s->kills) | s->uses);
 		flags = (uint16_t)((flags & ~s->flag_kills) | s->flag_uses);
@@ -490,6 +490,11 @@ bool trace_make(struct trace *t, uint64_t pc)
 	t->instructions = (int32_t)last->instructions - (last->kind == STEP_REQUEST ? 4 : 0);
 	/* What follows in the middle of a block will be counted as one. */
 	t->blocks = (int32_t)last->blocks - (last->kind == STEP_PLAIN);
+	if (!observer.on)
+		return true;
+	for (unsigned n = 0; n < t->steps; n++)
+		if (t->step[n].kind == STEP_BRANCH)
+			t->step[n].leaving_flags = flags_wanted(t->step[n].taken ? t->step[n].next : target_of(&t->step[n]));
 	t->live_flags = flags_behind(t);
 	find_live(t);
 	return true;
