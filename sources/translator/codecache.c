@@ -149,9 +149,18 @@ static bool note_pages(struct codecache *c, struct block *b)
 
 /* ---- links ---- */
 
+/* One store, whole for all since it lies within 8 bytes (emit_link), though not always at a multiple of 4. */
 static void store_displacement(uint32_t patch, uint32_t target)
 {
-	__atomic_store_n((int32_t *)(uint64_t)patch, (int32_t)(target - (patch + 4)), __ATOMIC_RELEASE);
+	__asm__ volatile("movl %1, (%0)" : : "r"((uint64_t)patch), "r"(target - (patch + 4)) : "memory");
+}
+
+static uint32_t load_displacement(uint32_t patch)
+{
+	uint32_t displacement;
+
+	slope_copy(&displacement, (const void *)(uint64_t)patch, sizeof displacement);
+	return displacement;
 }
 
 /* Where in the block `to` a branch out of `from` arrives; true: with the register borrowed. */
@@ -175,7 +184,7 @@ void codecache_link(struct codecache *c, const struct codecache_branch *branch, 
 	if (!from || from->dead || to->dead || !(link = slope_arena_alloc(&c->arena, sizeof *link)))
 		return;
 	link->patch = place_to_enter(branch, from, to, &place) ? branch->handed : branch->patch;
-	link->way_out = link->patch + 4 + *(const uint32_t *)(uint64_t)link->patch;
+	link->way_out = link->patch + 4 + load_displacement(link->patch);
 	if (link->way_out == place)
 		return;                  /* another thread was first */
 	link->next_to = to->to;

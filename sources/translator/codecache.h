@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The code cache: translated blocks side by side, found by the program's
- * address. Direct branches between blocks are linked by one aligned store;
+ * address. Direct branches between blocks are linked by one store;
  * indirect ones find their block in a table that translated code reads
  * itself, while others may be changing it: an entry is one number, that of a
  * target, and targets never change while any thread can look at them.

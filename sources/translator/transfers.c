@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The ways out of a block. Direct ones go to a site that fetches the next
- * block, and are linked to it by one aligned store. A call is a real call, so
+ * block, and are linked to it by one store. A call is a real call, so
  * that the processor expects its return; the address that it pushes is then
  * overwritten by the program's own. A return finds the translation of the
  * address on the stack, puts it there, and is a real return. Indirect branches
@@ -80,13 +80,6 @@ void transfers_site(struct maker *m, uint32_t kind, uint64_t target, const struc
 	emit_restore(&m->e, REG_RSP, CTX_HOST_RSP);
 	emit_near(&m->e, 0xe8, (uint64_t)slope_gate_leave);
 	emit_bytes(&m->e, &site, sizeof site);
-}
-
-/* A jump that is going to be changed while others run. */
-static uint8_t *emit_link(struct emit *e, int condition)
-{
-	emit_align(e, condition == CONDITION_NONE ? 1 : 2);
-	return emit_jump_ahead(e, condition);
 }
 
 static void add_exit(struct maker *m, int condition, struct exit exit)
