@@ -40,7 +40,7 @@ struct cold {
 	uint32_t bytes;
 	uint16_t live;               /* registers that somebody needs there */
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
-	bool keep_flags;             /* COLD_MISS: as the first look did */
+	bool keep_flags;             /* COLD_MISS: as the first look did; COLD_ODD_STACK: the program's are at CTX_FLAGS_HOME */
 	const struct symbols_range *code;    /* COLD_FAR: the module's */
 	unsigned step;               /* COLD_BRANCH and COLD_STACK: the one that left; COLD_ODD_STACK: the one before which */
 };
