@@ -39,7 +39,8 @@ void blocks_copy(struct maker *m, const struct step *s)
 
 /* ---- the registers that a block borrows ---- */
 
-static void choose_registers(struct maker *m)
+/* A block without checks borrows one only to hand it on. */
+static void choose_registers(struct maker *m, int prefer)
 {
 	/* Those first that code mentions least. */
 	static const uint8_t order[] = {
@@ -47,13 +48,18 @@ static void choose_registers(struct maker *m)
 	};
 	int found[2] = { NO_REGISTER, NO_REGISTER };
 	bool checks = false;
+	unsigned count = 0;
 
-	for (unsigned i = 0, n = 0; i < sizeof order && n < 2; i++)
-		if (!(m->trace.mentioned >> order[i] & 1))
-			found[n++] = order[i];
+	if (prefer >= 0 && !(m->trace.mentioned >> prefer & 1))
+		found[count++] = prefer;
+	bool handed = count;
+
+	for (unsigned i = 0; i < sizeof order && count < 2; i++)
+		if (!(m->trace.mentioned >> order[i] & 1) && order[i] != found[0])
+			found[count++] = order[i];
 	for (unsigned n = 0; n < m->checks; n++)
 		checks |= !m->check[n].called;
-	m->stamp = checks ? found[0] : NO_REGISTER;
+	m->stamp = checks || handed ? found[0] : NO_REGISTER;
 	m->spare = found[1];
 }
 
@@ -191,7 +197,7 @@ static void emit_steps(struct maker *m)
 		transfers_count(m, m->trace.instructions, m->trace.blocks, m->trace.live_flags != 0);
 }
 
-const struct block *blocks_translate(uint64_t pc)
+const struct block *blocks_translate(uint64_t pc, int prefer)
 {
 	struct maker *m = &maker;
 	const struct block *block;
@@ -217,7 +223,7 @@ const struct block *blocks_translate(uint64_t pc)
 	m->checks = 0;
 	if (observer.on)
 		checks_place(m);
-	choose_registers(m);
+	choose_registers(m, prefer);
 	choose_count(m);
 	emit_start(m);
 	emit_steps(m);

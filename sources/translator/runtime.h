@@ -91,9 +91,10 @@ uint64_t startstack_make(const uint64_t *own, const struct image *image, const s
 
 /*
  * The translation of the code at `pc`, made now; the cache has room, and the
- * lock is held. NULL: no code is there. Stops the process where it cannot be made.
+ * lock is held. It borrows the register `prefer`, which whoever comes first has borrowed, if it can; -1: any.
+ * NULL: no code is there. Stops the process where it cannot be made.
  */
-const struct block *blocks_translate(uint64_t pc);
+const struct block *blocks_translate(uint64_t pc, int prefer);
 
 /* ---- dispatch.c ---- */
 
