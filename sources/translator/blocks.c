@@ -189,7 +189,9 @@ static void emit_steps(struct maker *m)
 			transfers_count(m, m->trace.instructions, m->trace.blocks, false);
 		if (m->trace.stub.target && n + 1 == m->trace.steps)
 			transfers_before_stub(m, n);
-		mark->borrowed = checks_emit(m, n);
+		checks_emit(m, n);
+		mark->borrowed = n >= m->borrow_from && n <= m->borrow_to;
+		mark->spared = making_is_spared(m, n);
 		mark->own = (uint16_t)(m->e.at - m->start);
 		emit_step(m, n);
 	}
@@ -224,6 +226,7 @@ const struct block *blocks_translate(uint64_t pc, int prefer)
 	if (observer.on)
 		checks_place(m);
 	choose_registers(m, prefer);
+	checks_borrow(m);
 	choose_count(m);
 	emit_start(m);
 	emit_steps(m);

@@ -243,7 +243,7 @@ static void look_at_stack(struct maker *m, unsigned step, bool kept)
 	struct cold *c = making_cold(m, COLD_ODD_STACK);
 
 	c->step = step;
-	c->borrowed = m->borrowing;
+	c->borrowed = step >= m->borrow_from && step <= m->borrow_to;
 	c->keep_flags = kept;
 	emit_bytes(&m->e, "\x40\xf6\xc4\x03", 4);                 /* test $3, %spl */
 	making_jump(m, c, CONDITION_NOT_EQUAL);
@@ -345,10 +345,22 @@ static bool must_borrow(const struct maker *m, unsigned step)
 	return false;
 }
 
-bool checks_emit(struct maker *m, unsigned step)
+/* Once for all checks between the first and the last that must: ways out in between give it back. */
+void checks_borrow(struct maker *m)
 {
-	m->borrowing = must_borrow(m, step);
-	if (m->borrowing)
+	m->borrow_from = m->borrow_to = m->trace.steps;
+	for (unsigned step = 0; step < m->trace.steps; step++) {
+		if (!must_borrow(m, step))
+			continue;
+		if (m->borrow_from == m->trace.steps)
+			m->borrow_from = step;
+		m->borrow_to = step;
+	}
+}
+
+void checks_emit(struct maker *m, unsigned step)
+{
+	if (step == m->borrow_from)
 		emit_save(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
 	for (unsigned n = 0; n < m->checks; n++) {
 		const struct access *a = &m->trace.access[m->check[n].access];
@@ -362,9 +374,8 @@ bool checks_emit(struct maker *m, unsigned step)
 		else
 			emit_check(m, a, step, false);
 	}
-	if (m->borrowing)
+	if (step == m->borrow_to)
 		emit_restore(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
-	return m->borrowing;
 }
 
 /* ---- the cold part ---- */

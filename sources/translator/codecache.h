@@ -24,7 +24,8 @@ struct mark {
 	int32_t program;             /* from the block's first instruction */
 	uint16_t cache;              /* from the translation's start */
 	uint16_t own;                /* where the copy of the instruction itself begins; before it is what was added */
-	bool borrowed;               /* in what was added, the program's value of the spare register is at CTX_SPARE_HOME */
+	bool borrowed;               /* in what was added, the program's value of the spare register is at CTX_SPARE_HOME, */
+	bool spared;                 /* and in the copy too */
 };
 
 /* Which of the program's registers are elsewhere, and where in the block; where else than at its start it is entered. */

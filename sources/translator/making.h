@@ -73,7 +73,7 @@ struct maker {
 	unsigned exits;
 	struct mark mark[TRACE_STEPS];
 	uint32_t marks;
-	bool borrowing;              /* the program's value of the spare register is at CTX_SPARE_HOME */
+	unsigned borrow_from, borrow_to;     /* from the checks of the one step to those of the other the spare register is borrowed */
 	uint64_t call_pc;            /* of the call that is made here, 0: none, or one that is made elsewhere */
 	uint16_t stack_origin;       /* of a stack pointer that is known to be a multiple of 4, 0: none */
 	int32_t stack_plus;
@@ -100,12 +100,20 @@ static inline void making_land(struct maker *m, const struct cold *c)
 		emit_land(&m->e, c->jump[i]);
 }
 
+/* Is the program's value of the spare register at CTX_SPARE_HOME while the step itself runs? */
+static inline bool making_is_spared(const struct maker *m, unsigned step)
+{
+	return step >= m->borrow_from && step < m->borrow_to;
+}
+
 /* ---- checks.c ---- */
 
 /* Finds out which checks are needed, and where they can be. */
 void checks_place(struct maker *m);
-/* Those that come before this step. True: meanwhile the program's value of the spare register is at CTX_SPARE_HOME. */
-bool checks_emit(struct maker *m, unsigned step);
+/* Finds out for which of them the spare register is needed; both are chosen. */
+void checks_borrow(struct maker *m);
+/* Those that come before this step. */
+void checks_emit(struct maker *m, unsigned step);
 void checks_cold(struct maker *m, const struct cold *c);
 /* The function's first instruction: somebody may have jumped here. */
 void checks_entry(struct maker *m, uint32_t fn);

@@ -331,11 +331,13 @@ static uint64_t fault_pc(struct ucontext *uc)
 	while (i + 1 < block->marks && block->mark[i + 1].cache <= at)
 		i++;
 	if (at >= block->mark[i].cache && at < block->mark[i].own) {
-		if (block->mark[i].borrowed)
+		if (block->mark[i].borrowed && !block->mark[i].spared)
 			*register_of(uc, block->facts.spare) = context_here()->spare_home;
 		uc->uc_mcontext.rip = block->code + block->mark[i].own;
 		return SKIPPED;
 	}
+	if (block->mark[i].spared)
+		*register_of(uc, block->facts.spare) = context_here()->spare_home;
 	if (at >= block->facts.inner)
 		give_back(uc, block);
 	return block->pc + (uint64_t)(int64_t)block->mark[i].program;

@@ -147,7 +147,7 @@ void transfers_branch(struct maker *m, unsigned step)
 	int condition = (s->i.opcode & 15) ^ s->taken;
 	struct cold *c;
 
-	if (!observer.on || (!more.instructions && !more.blocks)) {
+	if (!observer.on || (!more.instructions && !more.blocks && !making_is_spared(m, step))) {
 		transfers_exit(m, condition, s->taken ? s->next : target_of(s));
 		return;
 	}
@@ -573,6 +573,8 @@ void transfers_cold(struct maker *m, const struct cold *c)
 		break;
 	}
 	more = costs_of_exit(m, c->step);
+	if (making_is_spared(m, c->step))
+		emit_restore(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
 	if (c->kind == COLD_BRANCH) {
 		transfers_count(m, more.instructions, more.blocks, s->leaving_flags != 0);
 		transfers_exit(m, CONDITION_NONE, s->taken ? s->next : target_of(s));
