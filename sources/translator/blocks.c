@@ -71,6 +71,7 @@ static void choose_count(struct maker *m)
 {
 	const struct trace *t = &m->trace;
 
+	m->counts = observer.on;
 	m->counted_at = t->steps;
 	if (!t->live_flags && t->step[t->steps - 1].kind != STEP_BRANCH)
 		return;
@@ -147,16 +148,15 @@ static void emit_end(struct maker *m)
 		transfers_exit_plain(m, next);
 		return;
 	case STEP_BRANCH:
+		if (making_branches_last(m))
+			return;
 		if (!m->trace.next && last->taken)
 			next = last->next + (uint64_t)last->i.raw.imm[0].value.s;
 		break;
 	default:
 		break;
 	}
-	if (next == m->trace.start && !m->facts.entry)
-		emit_near(&m->e, 0xe9, (uint64_t)m->start + m->facts.inner);
-	else
-		transfers_exit(m, CONDITION_NONE, next);
+	transfers_on(m, CONDITION_NONE, next);
 }
 
 /* Where those enter who know more than that the program is here: see struct block_facts. */

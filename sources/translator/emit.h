@@ -98,6 +98,15 @@ static inline uint8_t *emit_jump_ahead(struct emit *e, int condition)
 	return e->at - 4;
 }
 
+/* The same to a place that is. */
+static inline void emit_back(struct emit *e, int condition, const uint8_t *target)
+{
+	uint8_t *displacement = emit_jump_ahead(e, condition);
+	uint32_t distance = (uint32_t)(target - e->at);
+
+	slope_copy(displacement, &distance, 4);
+}
+
 /* The jump whose displacement is there goes to where emission is now. */
 static inline void emit_land(struct emit *e, uint8_t *displacement)
 {

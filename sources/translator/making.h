@@ -60,6 +60,7 @@ struct maker {
 	bool checked_writes;         /* others may have seen what is written: C decides about words that are not the thread's own */
 	int stamp, spare;            /* registers; stamp: NO_REGISTER when the block has no checks */
 	struct block_facts facts;
+	bool counts;                 /* costs are counted, */
 	unsigned counted_at;         /* the step before which the main way counts its costs; steps: behind the last one */
 	struct {
 		uint16_t access, step;   /* before which step */
@@ -106,6 +107,12 @@ static inline bool making_is_spared(const struct maker *m, unsigned step)
 	return step >= m->borrow_from && step < m->borrow_to;
 }
 
+/* The last step is a branch behind which nothing is left to do, on neither way: it has been counted. */
+static inline bool making_branches_last(const struct maker *m)
+{
+	return !m->trace.next && m->trace.step[m->trace.steps - 1].kind == STEP_BRANCH && (!m->counts || m->counted_at < m->trace.steps);
+}
+
 /* ---- checks.c ---- */
 
 /* Finds out which checks are needed, and where they can be. */
@@ -126,7 +133,9 @@ void transfers_count(struct maker *m, int32_t instructions, int32_t blocks, bool
 void transfers_give_back(struct maker *m);
 /* To the program's address, on a condition or without (CONDITION_NONE), the stamp's register still borrowed; linked later. */
 void transfers_exit(struct maker *m, int condition, uint64_t target);
-/* The same with all registers the program's. */
+/* The same to where the program goes on, which may be in this block. */
+void transfers_on(struct maker *m, int condition, uint64_t target);
+/* As transfers_exit, with all registers the program's. */
 void transfers_exit_plain(struct maker *m, uint64_t target);
 /* The way out of a conditional branch. */
 void transfers_branch(struct maker *m, unsigned step);

@@ -129,6 +129,15 @@ static uint64_t target_of(const struct step *s)
 	return s->next + (uint64_t)s->i.raw.imm[0].value.s;
 }
 
+/* A jump to the block's own start stays inside. */
+void transfers_on(struct maker *m, int condition, uint64_t target)
+{
+	if (target == m->trace.start && !m->facts.entry)
+		emit_back(&m->e, condition, m->start + m->facts.inner);
+	else
+		transfers_exit(m, condition, target);
+}
+
 /* What a branch has to add to the costs on its way out. */
 static struct exit_costs { int32_t instructions, blocks; } costs_of_exit(const struct maker *m, unsigned step)
 {
@@ -147,6 +156,12 @@ void transfers_branch(struct maker *m, unsigned step)
 	int condition = (s->i.opcode & 15) ^ s->taken;
 	struct cold *c;
 
+	/* At the end, where both ways are counted: the target first, which loops most often go to. */
+	if (step + 1 == m->trace.steps && making_branches_last(m)) {
+		transfers_on(m, s->i.opcode & 15, target_of(s));
+		transfers_on(m, CONDITION_NONE, s->next);
+		return;
+	}
 	if (!observer.on || (!more.instructions && !more.blocks && !making_is_spared(m, step))) {
 		transfers_exit(m, condition, s->taken ? s->next : target_of(s));
 		return;
