@@ -251,22 +251,33 @@ static void go_back(struct ucontext *uc, uint64_t pc)
 	go_to(uc, pc);
 }
 
+/* Is the program at the start of the block there? `borrowed`: with the block's register not its own. */
+static bool is_start(const struct block *block, uint64_t rip, bool *borrowed)
+{
+	const struct block_facts *facts = &block->facts;
+	uint64_t at = rip - block->code;
+
+	*borrowed = at && (at == facts->handed || at == facts->inner);
+	return *borrowed || !at || at == facts->called;
+}
+
 static void on_step(struct ucontext *uc)
 {
 	struct context *ctx = context_here();
 	const struct block *block = block_around(uc->uc_mcontext.rip);
 	int number = (int)ctx->waiting;
+	bool borrowed;
 	uint64_t pc;
 
 	if (!number && !ctx->asked) {
 		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;     /* the program kept flags from an earlier step */
 		return;
 	}
-	if (!block || (block->code != uc->uc_mcontext.rip && block->code + block->facts.inner != uc->uc_mcontext.rip)) {
+	if (!block || !is_start(block, uc->uc_mcontext.rip, &borrowed)) {
 		step_on(uc);
 		return;
 	}
-	if (block->code != uc->uc_mcontext.rip)
+	if (borrowed)
 		give_back(uc, block);
 	pc = block->pc;
 	ctx->asked = 0;
@@ -320,11 +331,13 @@ static uint64_t fault_pc(struct ucontext *uc)
 	while (i + 1 < block->marks && block->mark[i + 1].cache <= at)
 		i++;
 	if (at >= block->mark[i].cache && at < block->mark[i].own) {
-		if (block->mark[i].borrowed)
+		if (block->mark[i].borrowed && !block->mark[i].spared)
 			*register_of(uc, block->facts.spare) = context_here()->spare_home;
 		uc->uc_mcontext.rip = block->code + block->mark[i].own;
 		return SKIPPED;
 	}
+	if (block->mark[i].spared)
+		*register_of(uc, block->facts.spare) = context_here()->spare_home;
 	if (at >= block->facts.inner)
 		give_back(uc, block);
 	return block->pc + (uint64_t)(int64_t)block->mark[i].program;
