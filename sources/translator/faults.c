@@ -68,13 +68,15 @@ uint64_t faults_pc(struct ucontext *uc)
 	while (mark + 1 < block->mark + block->marks && mark[1].cache <= at)
 		mark++;
 	if (at >= mark->cache && at < mark->own) {
-		if (mark->borrowed)
+		if (mark->borrowed && !mark->spared)
 			*register_of(uc, block->facts.spare) = context_here()->spare_home;
 		uc->uc_mcontext.rip = block->code + mark->own;
 		return FAULTS_SKIPPED;
 	}
 	if (mark->far >= 0)
-		*register_of(uc, mark->far) = context_here()->spare_home;
+		*register_of(uc, mark->far) = context_here()->far_home;
+	if (mark->spared)
+		*register_of(uc, block->facts.spare) = context_here()->spare_home;
 	if (at >= block->facts.inner)
 		faults_give_back(uc, block);
 	if (observer.on)

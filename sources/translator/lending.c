@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * gate.S and quick.c run on the program's stack, below what the program uses
+ * Blocks call gate.S on the program's stack, below what the program uses
  * of it. Near a stack's end there may be no memory, or none to be written:
- * then the page is lent to them. They are stepped through until they are back in
+ * then the page is lent to gate.S, which is stepped through until it is back in
  * the block; there the page becomes again what it was, so that the program's own
  * faults are as they should be.
  */

@@ -11,7 +11,8 @@
  *
  * A block that has checks borrows a register that its trace does not mention:
  * it holds the topmost activation's stamp twice, the program's value is at
- * CTX_STAMP_HOME. Loaded first, given back on every way out. Most flags that
+ * CTX_STAMP_HOME. Loaded first, given back on the ways out, but for those that are linked to a block which
+ * borrows the same one: they enter it behind the loading. Most flags that
  * checks change are dead; checks.c says what happens where they are not.
  *
  * What is rarely needed comes last and lies elsewhere: the block's cold part.
@@ -40,7 +41,7 @@ struct cold {
 	uint32_t bytes;
 	uint16_t live;               /* registers that somebody needs there */
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
-	bool keep_flags;             /* COLD_MISS: as the first look did; COLD_CHANGED: they are at CTX_FLAGS_HOME */
+	bool keep_flags;             /* COLD_MISS: as the first look did; others: the program's are at CTX_FLAGS_HOME */
 	const struct symbols_range *code;    /* COLD_FAR: the module's */
 	unsigned step;               /* COLD_BRANCH and COLD_STACK: the one that left; COLD_ODD_STACK: the one before which */
 };
@@ -49,6 +50,8 @@ struct cold {
 struct exit {
 	uint64_t target;
 	uint8_t *patch;
+	bool handed;                 /* the stamp's register is still borrowed */
+	uint32_t way;                /* of struct codecache_branch */
 };
 
 struct maker {
@@ -57,9 +60,9 @@ struct maker {
 	struct trace trace;
 	bool checked_writes;         /* others may have seen what is written: C decides about words that are not the thread's own */
 	int stamp, spare;            /* registers; stamp: NO_REGISTER when the block has no checks */
-	uint8_t *inner;              /* behind the loading of the stamp */
+	struct block_facts facts;
+	bool counts;                 /* costs are counted, */
 	unsigned counted_at;         /* the step before which the main way counts its costs; steps: behind the last one */
-	uint8_t *counted;            /* behind that */
 	struct {
 		uint16_t access, step;   /* before which step */
 		bool called;             /* by plain C */
@@ -72,7 +75,7 @@ struct maker {
 	unsigned exits;
 	struct mark mark[TRACE_STEPS];
 	uint32_t marks;
-	bool borrowing;              /* the program's value of the spare register is at CTX_SPARE_HOME */
+	unsigned borrow_from, borrow_to;     /* from the checks of the one step to those of the other the spare register is borrowed */
 	uint64_t call_pc;            /* of the call that is made here, 0: none, or one that is made elsewhere */
 	uint16_t stack_origin;       /* of a stack pointer that is known to be a multiple of 4, 0: none */
 	int32_t stack_plus;
@@ -99,24 +102,44 @@ static inline void making_land(struct maker *m, const struct cold *c)
 		emit_land(&m->e, c->jump[i]);
 }
 
+/* Is the program's value of the spare register at CTX_SPARE_HOME while the step itself runs? */
+static inline bool making_is_spared(const struct maker *m, unsigned step)
+{
+	return step >= m->borrow_from && step < m->borrow_to;
+}
+
+/* The last step is a branch behind which nothing is left to do, on neither way: it has been counted. */
+static inline bool making_branches_last(const struct maker *m)
+{
+	return !m->trace.next && m->trace.step[m->trace.steps - 1].kind == STEP_BRANCH && (!m->counts || m->counted_at < m->trace.steps);
+}
+
 /* ---- checks.c ---- */
 
 /* Finds out which checks are needed, and where they can be. */
 void checks_place(struct maker *m);
-/* Those that come before this step. True: meanwhile the program's value of the spare register is at CTX_SPARE_HOME. */
-bool checks_emit(struct maker *m, unsigned step);
+/* Finds out for which of them the spare register is needed; both are chosen. */
+void checks_borrow(struct maker *m);
+/* Those that come before this step. */
+void checks_emit(struct maker *m, unsigned step);
 void checks_cold(struct maker *m, const struct cold *c);
 /* The function's first instruction: somebody may have jumped here. */
 void checks_entry(struct maker *m, uint32_t fn);
 
 /* ---- transfers.c ---- */
 
-/* Adds to the costs: flags are kept, and the stamp's register is not, or the other way round. */
+/* Adds to the costs. */
 void transfers_count(struct maker *m, int32_t instructions, int32_t blocks, bool keep_flags);
 /* The program's registers come back. */
 void transfers_give_back(struct maker *m);
-/* To the program's address; linked later. */
-void transfers_exit(struct maker *m, uint64_t target);
+/* To the program's address, on a condition or without (CONDITION_NONE), the stamp's register still borrowed; linked later. */
+void transfers_exit(struct maker *m, int condition, uint64_t target);
+/* The same to where the program goes on, which may be in this block. */
+void transfers_on(struct maker *m, int condition, uint64_t target);
+/* As transfers_exit, with all registers the program's. */
+void transfers_exit_plain(struct maker *m, uint64_t target);
+/* The way out of a conditional branch. */
+void transfers_branch(struct maker *m, unsigned step);
 /* The last step, STEP_LAST: a call, a return, a jump or anything that C does. */
 void transfers_last(struct maker *m, const struct step *s);
 /*
@@ -129,7 +152,7 @@ void transfers_cold(struct maker *m, const struct cold *c);
 /* Behind everything: the ways to C that exits take until they are linked. */
 void transfers_exits(struct maker *m);
 /* Our stack, and the call that brings the site's record to slope_dispatch. */
-void transfers_site(struct maker *m, uint32_t kind, uint64_t target, const uint8_t *patch);
+void transfers_site(struct maker *m, uint32_t kind, uint64_t target, const struct codecache_branch *branch);
 
 /* ---- doubts.c ---- */
 
@@ -141,7 +164,7 @@ void doubts_cold(struct maker *m, const struct cold *c);
 
 /* A copy of the step's instruction that reaches the same operand. */
 void blocks_copy(struct maker *m, const struct step *s);
-/* This value in a register, in the copy of the step in the making; the program's is at CTX_SPARE_HOME until emit_restore. */
+/* This value in a register, in the copy of the step in the making; the program's is at CTX_FAR_HOME until emit_restore. */
 void blocks_borrow(struct maker *m, unsigned reg, uint64_t value);
 /* A displacement for what the original reaches from `next`, now from the end of emission + `behind`. Not for `far` ones. */
 void blocks_displacement(struct maker *m, int64_t displacement, uint64_t next, unsigned behind);

@@ -222,10 +222,21 @@ static void deliver_waiting(struct ucontext *uc, uint64_t pc)
 		go_back(uc, pc);
 }
 
+/* Is the program at the start of the block there? `borrowed`: with the block's register not its own. */
+static bool is_start(const struct block *block, uint64_t rip, bool *borrowed)
+{
+	const struct block_facts *facts = &block->facts;
+	uint64_t at = rip - block->code;
+
+	*borrowed = at && (at == facts->handed || at == facts->inner);
+	return *borrowed || !at || at == facts->called;
+}
+
 static void on_step(struct ucontext *uc)
 {
 	struct context *ctx = context_here();
 	const struct block *block = faults_block(uc->uc_mcontext.rip);
+	bool borrowed;
 	uint64_t pc;
 
 	lending_end(ctx, uc->uc_mcontext.rip);
@@ -233,11 +244,11 @@ static void on_step(struct ucontext *uc)
 		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;     /* the program kept flags from an earlier step */
 		return;
 	}
-	if (!block || (block->code != uc->uc_mcontext.rip && block->code + block->facts.inner != uc->uc_mcontext.rip)) {
+	if (!block || !is_start(block, uc->uc_mcontext.rip, &borrowed)) {
 		step_on(uc);
 		return;
 	}
-	if (block->code != uc->uc_mcontext.rip)
+	if (borrowed)
 		faults_give_back(uc, block);
 	pc = block->pc;
 	ctx->asked = 0;

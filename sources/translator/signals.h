@@ -53,11 +53,10 @@ void signals_go_to(struct ucontext *uc, uint64_t pc);
 
 /* ---- lending.c ---- */
 
-/* Is this instruction of gate.S or quick.c, or a call that leads there? */
+/* Is this instruction of gate.S, or a call that leads there? */
 bool lending_is_gates(uint64_t rip);
-/* Did gate.S or quick.c write to the program's stack where none can be written? Then it can, until they are done. */
+/* Was it to write to the program's stack where none can be written? Then it can, until the cache is reached again. */
 bool lending_begin(struct context *ctx, const siginfo_t *info, const struct ucontext *uc);
-/* They are done when the cache is reached. */
 void lending_end(struct context *ctx, uint64_t rip);
 
 /* ---- faults.c ---- */
