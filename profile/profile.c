@@ -175,6 +175,20 @@ static void free_texts(char **text, size_t count)
 	free(text);
 }
 
+static void free_contexts(struct slope_profile *p)
+{
+	for (size_t i = 0; i < p->site_count; i++)
+		free(p->site[i].file);
+	for (size_t i = 0; i < p->variant_count; i++) {
+		for (unsigned m = 0; m < SLOPE_METRICS; m++)
+			free(p->variant[i].row.points[m].rows);
+		free(p->variant[i].caller);
+	}
+	free(p->context);
+	free(p->site);
+	free(p->variant);
+}
+
 static void free_tables(struct slope_profile *p)
 {
 	for (size_t i = 0; i < p->module_count; i++)
@@ -195,6 +209,7 @@ static void free_tables(struct slope_profile *p)
 		free(p->lost[i].name);
 		free(p->lost[i].text);
 	}
+	free_contexts(p);
 	free(p->module);
 	free(p->function);
 	free(p->thread);
