@@ -37,12 +37,12 @@ static uint64_t count_hot(uint64_t *weight, size_t count, uint64_t *limit)
  * of only children that leads to it.
  */
 struct sizes {
-	const struct slope_contexts *c;
+	const struct slope_callers *c;
 	uint64_t *forest, *pruned;   /* by k: how many more than with k - 1 */
 	uint64_t *run;               /* by depth of the path: only children from there up to where it last branched */
 };
 
-static bool measure(void *to, const struct slope_contexts_node *node)
+static bool measure(void *to, const struct slope_callers_node *node)
 {
 	struct sizes *s = to;
 	uint32_t q = node->depth;
@@ -61,11 +61,11 @@ static bool measure(void *to, const struct slope_contexts_node *node)
 	return false;
 }
 
-static bool measure_all(struct slope_census *s, const struct slope_contexts *c)
+static bool measure_all(struct slope_census *s, const struct slope_callers *c)
 {
 	struct sizes sizes = { .c = c, .forest = s->forest, .pruned = s->pruned, .run = calloc(s->levels + 1, sizeof(uint64_t)) };
-	struct slope_contexts_walk walk = { .function = SLOPE_CONTEXTS_ALL, .k = SLOPE_CONTEXTS_ALL, .visit = measure, .to = &sizes };
-	bool ok = sizes.run && slope_contexts_walk(c, &walk);
+	struct slope_callers_walk walk = { .function = SLOPE_CALLERS_ALL, .k = SLOPE_CALLERS_ALL, .visit = measure, .to = &sizes };
+	bool ok = sizes.run && slope_callers_walk(c, &walk);
 
 	free(sizes.run);
 	if (ok && s->levels > 1)
@@ -79,32 +79,32 @@ static bool measure_all(struct slope_census *s, const struct slope_contexts *c)
 
 /* ---- the run ---- */
 
-static uint64_t place_weight(const struct slope_context_place *at, enum slope_context_weight by)
+static uint64_t place_weight(const struct slope_callers_place *at, enum slope_callers_weight by)
 {
-	return slope_context_weight(by, at->calls, at->self, at->total);
+	return slope_callers_weight(by, at->calls, at->self, at->total);
 }
 
 struct weights {
 	uint64_t *weight;
 	size_t count;
-	enum slope_context_weight by;
+	enum slope_callers_weight by;
 };
 
-static bool note_function(void *to, const struct slope_contexts_node *node)
+static bool note_function(void *to, const struct slope_callers_node *node)
 {
 	struct weights *w = to;
 
-	w->weight[w->count++] = slope_context_weight(w->by, node->calls, node->self, node->total);
+	w->weight[w->count++] = slope_callers_weight(w->by, node->calls, node->self, node->total);
 	return false;
 }
 
 /* The functions' weights. NULL when memory runs out. */
-static uint64_t *weigh_functions(const struct slope_contexts *c, enum slope_context_weight by, size_t *count)
+static uint64_t *weigh_functions(const struct slope_callers *c, enum slope_callers_weight by, size_t *count)
 {
 	struct weights w = { .weight = calloc(c->p->function_count + 1, sizeof(*w.weight)), .by = by };
-	struct slope_contexts_walk walk = { .function = SLOPE_CONTEXTS_ALL, .k = 0, .visit = note_function, .to = &w };
+	struct slope_callers_walk walk = { .function = SLOPE_CALLERS_ALL, .k = 0, .visit = note_function, .to = &w };
 
-	if (w.weight && !slope_contexts_walk(c, &walk)) {
+	if (w.weight && !slope_callers_walk(c, &walk)) {
 		free(w.weight);
 		w.weight = NULL;
 	}
@@ -112,7 +112,7 @@ static uint64_t *weigh_functions(const struct slope_contexts *c, enum slope_cont
 	return w.weight;
 }
 
-static void survey_nodes(struct slope_census *s, const struct slope_contexts *c)
+static void survey_nodes(struct slope_census *s, const struct slope_callers *c)
 {
 	double levels = 0;
 
@@ -120,10 +120,10 @@ static void survey_nodes(struct slope_census *s, const struct slope_contexts *c)
 		s->roots += c->place[i].parent == SLOPE_CONTEXT_NONE;
 		levels += (double)c->place[i].calls * c->place[i].depth;
 	}
-	s->mean_depth = c->calls && c->k == SLOPE_CONTEXTS_ALL ? levels / (double)c->calls : NAN;
+	s->mean_depth = c->calls && c->k == SLOPE_CALLERS_ALL ? levels / (double)c->calls : NAN;
 }
 
-static bool count_hot_ones(struct slope_census *s, const struct slope_contexts *c, enum slope_context_weight by)
+static bool count_hot_ones(struct slope_census *s, const struct slope_callers *c, enum slope_callers_weight by)
 {
 	size_t functions;
 	uint64_t *of_function = weigh_functions(c, by, &functions), *of_node = calloc((size_t)c->count + 1, sizeof(*of_node));
@@ -141,7 +141,7 @@ static bool count_hot_ones(struct slope_census *s, const struct slope_contexts *
 	return ok;
 }
 
-bool slope_census_init(struct slope_census *s, const struct slope_contexts *c, enum slope_context_weight by)
+bool slope_census_init(struct slope_census *s, const struct slope_callers *c, enum slope_callers_weight by)
 {
 	uint32_t deepest = c->k < c->depth ? c->k : c->depth;
 
@@ -165,26 +165,26 @@ void slope_census_fini(struct slope_census *s)
 /* ---- k-contexts ---- */
 
 struct leaves {
-	const struct slope_contexts *c;
+	const struct slope_callers *c;
 	uint32_t k;
 	struct weights w;
 };
 
 /* At k callers a node is a context; before that, its members are that have no more callers: one in each thread at most. */
-static bool note_leaf(void *to, const struct slope_contexts_node *node)
+static bool note_leaf(void *to, const struct slope_callers_node *node)
 {
 	struct leaves *l = to;
 	struct weights *w = &l->w;
 
 	if (node->depth == l->k || node->members == 1) {
-		w->weight[w->count++] = slope_context_weight(w->by, node->calls, node->self, node->total);
+		w->weight[w->count++] = slope_callers_weight(w->by, node->calls, node->self, node->total);
 		return false;
 	}
 	uint64_t weight = 0;
 	bool any = false;
 
 	for (uint32_t i = 0; i < node->members; i++) {
-		const struct slope_context_place *at = &l->c->place[node->member[i]];
+		const struct slope_callers_place *at = &l->c->place[node->member[i]];
 
 		if (at->depth != node->depth)
 			continue;
@@ -196,15 +196,15 @@ static bool note_leaf(void *to, const struct slope_contexts_node *node)
 	return true;
 }
 
-bool slope_census_contexts(const struct slope_contexts *c, uint32_t k, enum slope_context_weight by,
+bool slope_census_contexts(const struct slope_callers *c, uint32_t k, enum slope_callers_weight by,
 			   struct slope_census_contexts *answer)
 {
 	struct leaves l = { .c = c, .k = k < c->k ? k : c->k, .w.by = by };
-	struct slope_contexts_walk walk = { .function = SLOPE_CONTEXTS_ALL, .k = k, .visit = note_leaf, .to = &l };
+	struct slope_callers_walk walk = { .function = SLOPE_CALLERS_ALL, .k = k, .visit = note_leaf, .to = &l };
 
 	/* Every context has a node of the profile of its own, if not several. */
 	l.w.weight = calloc((size_t)c->count + 1, sizeof(*l.w.weight));
-	bool ok = l.w.weight && slope_contexts_walk(c, &walk);
+	bool ok = l.w.weight && slope_callers_walk(c, &walk);
 
 	if (ok) {
 		answer->contexts = l.w.count;
@@ -219,7 +219,7 @@ bool slope_census_contexts(const struct slope_contexts *c, uint32_t k, enum slop
 struct similar {
 	struct slope_census_similar *answer;
 	double part, least;
-	enum slope_context_weight by;
+	enum slope_callers_weight by;
 	uint64_t hot;                /* weight from which on a function is hot */
 	uint64_t hot_trees;
 	uint32_t depth;              /* of this tree so far */
@@ -237,10 +237,10 @@ static void end_tree(struct similar *s)
 	s->in_any = s->in_hot = false;
 }
 
-static bool note_similar(void *to, const struct slope_contexts_node *node)
+static bool note_similar(void *to, const struct slope_callers_node *node)
 {
 	struct similar *s = to;
-	uint64_t weight = slope_context_weight(s->by, node->calls, node->self, node->total);
+	uint64_t weight = slope_callers_weight(s->by, node->calls, node->self, node->total);
 
 	if (!node->depth) {
 		end_tree(s);
@@ -260,11 +260,11 @@ static bool note_similar(void *to, const struct slope_contexts_node *node)
 	return true;
 }
 
-bool slope_census_similar(const struct slope_contexts *c, double part, enum slope_context_weight by,
+bool slope_census_similar(const struct slope_callers *c, double part, enum slope_callers_weight by,
 			  struct slope_census_similar *answer)
 {
 	struct similar s = { .answer = answer, .part = part, .by = by };
-	struct slope_contexts_walk walk = { .function = SLOPE_CONTEXTS_ALL, .k = SLOPE_CONTEXTS_ALL, .visit = note_similar, .to = &s };
+	struct slope_callers_walk walk = { .function = SLOPE_CALLERS_ALL, .k = SLOPE_CALLERS_ALL, .visit = note_similar, .to = &s };
 	size_t functions;
 	uint64_t *weight = weigh_functions(c, by, &functions);
 
@@ -273,7 +273,7 @@ bool slope_census_similar(const struct slope_contexts *c, double part, enum slop
 		return false;
 	count_hot(weight, functions, &s.hot);
 	free(weight);
-	if (!slope_contexts_walk(c, &walk))
+	if (!slope_callers_walk(c, &walk))
 		return false;
 	end_tree(&s);
 	answer->mean_depth = answer->trees ? s.depths / (double)answer->trees : NAN;
@@ -306,7 +306,7 @@ static int by_twin(const void *a, const void *b)
 }
 
 struct slabs {
-	const struct slope_contexts *c;
+	const struct slope_callers *c;
 	uint32_t k;
 	uint32_t *node;              /* by place: its node in a top, and once these are done, in a bottom */
 	uint32_t *order, *begin;     /* places by depth; by depth, where it begins */
@@ -316,7 +316,7 @@ struct slabs {
 
 static void sort_by_depth(struct slabs *s)
 {
-	const struct slope_contexts *c = s->c;
+	const struct slope_callers *c = s->c;
 
 	for (uint32_t i = 0; i < c->count; i++)
 		s->begin[c->place[i].depth + 2]++;
@@ -329,12 +329,12 @@ static void sort_by_depth(struct slabs *s)
 /* All places at depths `from`, from + k, from + 2k ...: slabs of all depths share their trees, but threads do not. */
 static void unite(struct slabs *s, uint64_t from, bool roots)
 {
-	const struct slope_contexts *c = s->c;
+	const struct slope_callers *c = s->c;
 	size_t count = 0;
 
 	for (uint64_t d = from; d <= c->depth; d += s->k)
 		for (uint32_t i = s->begin[d]; i < s->begin[d + 1]; i++) {
-			const struct slope_context_place *place = &c->place[s->order[i]];
+			const struct slope_callers_place *place = &c->place[s->order[i]];
 
 			s->twin[count++] = roots ? (struct twin){ place->root, place->function, 0, s->order[i] } :
 				(struct twin){ s->node[place->parent], place->function, place->site, s->order[i] };
@@ -354,7 +354,7 @@ static void count_slabs(struct slabs *s)
 		unite(s, level, !level);
 }
 
-bool slope_census_slabs(const struct slope_contexts *c, uint32_t k, uint64_t *nodes)
+bool slope_census_slabs(const struct slope_callers *c, uint32_t k, uint64_t *nodes)
 {
 	struct slabs s = {
 		.c = c, .k = k,
@@ -365,7 +365,7 @@ bool slope_census_slabs(const struct slope_contexts *c, uint32_t k, uint64_t *no
 	};
 	bool ok = s.node && s.order && s.begin && s.twin;
 
-	if (ok && c->count && k && c->k == SLOPE_CONTEXTS_ALL)
+	if (ok && c->count && k && c->k == SLOPE_CALLERS_ALL)
 		count_slabs(&s);
 	*nodes = s.nodes;
 	free(s.node);

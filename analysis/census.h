@@ -8,7 +8,7 @@
 #ifndef SLOPE_ANALYSIS_CENSUS_H
 #define SLOPE_ANALYSIS_CENSUS_H
 
-#include "analysis/contexts.h"
+#include "analysis/callers.h"
 
 #define SLOPE_CENSUS_HOT 0.9     /* hot: the fewest that make up this part of the whole */
 
@@ -26,7 +26,7 @@ struct slope_census {
 };
 
 /* False when memory runs out; `s` then holds nothing. O(nodes * depth) at worst; paths that do not branch cost O(1). */
-bool slope_census_init(struct slope_census *s, const struct slope_contexts *c, enum slope_context_weight by);
+bool slope_census_init(struct slope_census *s, const struct slope_callers *c, enum slope_callers_weight by);
 void slope_census_fini(struct slope_census *s);
 
 /* Nodes of a forest, pruned or not, for any k. */
@@ -41,7 +41,7 @@ struct slope_census_contexts {
 };
 
 /* False when memory runs out. O(nodes * k). */
-bool slope_census_contexts(const struct slope_contexts *c, uint32_t k, enum slope_context_weight by,
+bool slope_census_contexts(const struct slope_callers *c, uint32_t k, enum slope_callers_weight by,
 			   struct slope_census_contexts *answer);
 
 /* The forest of all callers, reduced to nodes with the part `similar` (0..1) of their function's weight. */
@@ -51,7 +51,7 @@ struct slope_census_similar {
 	double hot_depth;            /* of those of hot functions */
 };
 
-bool slope_census_similar(const struct slope_contexts *c, double similar, enum slope_context_weight by,
+bool slope_census_similar(const struct slope_callers *c, double similar, enum slope_callers_weight by,
 			  struct slope_census_similar *answer);
 
 /*
@@ -59,6 +59,6 @@ bool slope_census_similar(const struct slope_contexts *c, double similar, enum s
  * tree. 0 for k = 0 and for what is slabs already. False when memory runs out.
  * O(nodes log nodes).
  */
-bool slope_census_slabs(const struct slope_contexts *c, uint32_t k, uint64_t *nodes);
+bool slope_census_slabs(const struct slope_callers *c, uint32_t k, uint64_t *nodes);
 
 #endif

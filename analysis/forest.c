@@ -7,7 +7,7 @@
 
 struct builder {
 	struct slope_forest *f;
-	const struct slope_contexts *c;
+	const struct slope_callers *c;
 	const struct slope_forest_options *o;
 	uint32_t k;                  /* callers at most */
 	uint32_t *path;              /* by depth: the node that was met last */
@@ -43,23 +43,23 @@ static bool reach(struct builder *b, uint32_t depth)
 }
 
 /* Callers above a path that all have one node of the profile at its end. */
-static uint32_t left_above(const struct builder *b, const struct slope_contexts_node *node)
+static uint32_t left_above(const struct builder *b, const struct slope_callers_node *node)
 {
 	uint32_t above = b->c->place[node->member[0]].depth - node->depth, more = b->k - node->depth;
 
 	return above < more ? above : more;
 }
 
-static bool keep(void *to, const struct slope_contexts_node *node)
+static bool keep(void *to, const struct slope_callers_node *node)
 {
 	struct builder *b = to;
 	struct slope_forest *f = b->f;
-	uint64_t weight = slope_context_weight(b->o->by, node->calls, node->self, node->total);
+	uint64_t weight = slope_callers_weight(b->o->by, node->calls, node->self, node->total);
 
 	if (!node->depth)
 		b->least = b->o->similar * (double)weight;
 	if (b->failed || (double)weight < b->least ||
-	    (!node->depth && b->o->function == SLOPE_CONTEXTS_ALL && node->function == SLOPE_FN_ROOT))
+	    (!node->depth && b->o->function == SLOPE_CALLERS_ALL && node->function == SLOPE_FN_ROOT))
 		return false;
 	if ((f->count == f->capacity && !grow(f)) || !reach(b, node->depth)) {
 		b->failed = true;
@@ -148,7 +148,7 @@ static int by_rank(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-static bool link_children(struct slope_forest *f, enum slope_context_weight by)
+static bool link_children(struct slope_forest *f, enum slope_callers_weight by)
 {
 	struct rank *rank = calloc((size_t)f->count + 1, sizeof(*rank));
 
@@ -168,13 +168,13 @@ static bool link_children(struct slope_forest *f, enum slope_context_weight by)
 	return true;
 }
 
-bool slope_forest_init(struct slope_forest *f, const struct slope_contexts *c, const struct slope_forest_options *o)
+bool slope_forest_init(struct slope_forest *f, const struct slope_callers *c, const struct slope_forest_options *o)
 {
 	struct builder b = { .f = f, .c = c, .o = o, .k = o->k < c->k ? o->k : c->k };
-	struct slope_contexts_walk walk = { .function = o->function, .k = o->k, .sites = o->sites, .visit = keep, .to = &b };
+	struct slope_callers_walk walk = { .function = o->function, .k = o->k, .sites = o->sites, .visit = keep, .to = &b };
 
 	*f = (struct slope_forest){ .root = SLOPE_CONTEXT_NONE };
-	bool ok = slope_contexts_walk(c, &walk) && !b.failed && (!o->prune || prune(f)) && link_children(f, o->by);
+	bool ok = slope_callers_walk(c, &walk) && !b.failed && (!o->prune || prune(f)) && link_children(f, o->by);
 
 	free(b.path);
 	if (!ok)
@@ -188,7 +188,7 @@ void slope_forest_fini(struct slope_forest *f)
 	*f = (struct slope_forest){ .root = SLOPE_CONTEXT_NONE };
 }
 
-uint32_t slope_forest_cut_caller(const struct slope_contexts *c, const struct slope_forest_node *n, uint32_t nth)
+uint32_t slope_forest_cut_caller(const struct slope_callers *c, const struct slope_forest_node *n, uint32_t nth)
 {
 	uint32_t at = n->place;
 

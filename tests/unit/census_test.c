@@ -5,7 +5,7 @@
 
 #include "analysis/census.h"
 #include "analysis/forest.h"
-#include "tests/unit/contexts_sample.h"
+#include "tests/unit/callers_sample.h"
 #include "tests/unit/failing.h"
 
 /* Fourteen calls, each in a context of its own. */
@@ -13,7 +13,7 @@
 
 struct sample {
 	struct slope_profile *p;
-	struct slope_contexts c;
+	struct slope_callers c;
 	struct slope_census s;
 };
 
@@ -21,14 +21,14 @@ static void sample_init(struct sample *m, uint32_t slabs, const char *trace)
 {
 	m->p = contexts_profile(slabs);
 	contexts_play(m->p, trace, 0);
-	assert_true(slope_contexts_init(&m->c, m->p, 0));
+	assert_true(slope_callers_init(&m->c, m->p, 0));
 	assert_true(slope_census_init(&m->s, &m->c, SLOPE_WEIGHT_CALLS));
 }
 
 static void sample_fini(struct sample *m)
 {
 	slope_census_fini(&m->s);
-	slope_contexts_fini(&m->c);
+	slope_callers_fini(&m->c);
 	slope_profile_free(m->p);
 }
 
@@ -87,7 +87,7 @@ static void few_make_up_most(void **state)
 	assert_true(slope_census_contexts(&m.c, 1, SLOPE_WEIGHT_CALLS, &found));
 	assert_int_equal(found.contexts, 10);    /* nine edges, and the root that nobody calls */
 	assert_int_equal(found.hot, 9);
-	assert_true(slope_census_contexts(&m.c, SLOPE_CONTEXTS_ALL, SLOPE_WEIGHT_CALLS, &found));
+	assert_true(slope_census_contexts(&m.c, SLOPE_CALLERS_ALL, SLOPE_WEIGHT_CALLS, &found));
 	assert_int_equal(found.contexts, 14);
 	assert_int_equal(found.hot, 13);
 	sample_fini(&m);
@@ -156,7 +156,7 @@ static void as_many_as_there_are(void **state)
 	random_trace(trace, CALLS);
 	sample_init(&m, 0, trace);
 	for (uint32_t k = 0; k < 12; k++) {
-		struct slope_forest_options o = { .function = SLOPE_CONTEXTS_ALL, .k = k };
+		struct slope_forest_options o = { .function = SLOPE_CALLERS_ALL, .k = k };
 		struct slope_forest f;
 		uint64_t nodes;
 
@@ -182,16 +182,16 @@ static void as_many_as_there_are(void **state)
 static void slabs_of_threads_stay_apart(void **state)
 {
 	struct slope_profile *p = contexts_profile(0);
-	struct slope_contexts c;
+	struct slope_callers c;
 	uint64_t nodes;
 
 	(void)state;
 	contexts_play(p, INTRODUCTION, 0);
 	contexts_play(p, INTRODUCTION, 1);
-	assert_true(slope_contexts_init(&c, p, 0));
+	assert_true(slope_callers_init(&c, p, 0));
 	assert_true(slope_census_slabs(&c, 1, &nodes));
 	assert_int_equal(nodes, 2 * 15);
-	slope_contexts_fini(&c);
+	slope_callers_fini(&c);
 	slope_profile_free(p);
 }
 
@@ -199,13 +199,13 @@ static void nothing_recorded(void **state)
 {
 	struct slope_census_similar similar;
 	struct slope_census_contexts found;
-	struct slope_contexts c;
+	struct slope_callers c;
 	struct slope_census s;
 	struct slope_profile *p = contexts_profile(0);
 	uint64_t nodes;
 
 	(void)state;
-	assert_true(slope_contexts_init(&c, p, 0));
+	assert_true(slope_callers_init(&c, p, 0));
 	assert_true(slope_census_init(&s, &c, SLOPE_WEIGHT_SELF));
 	assert_int_equal(s.functions, 0);
 	assert_int_equal(slope_census_size(&s, s.forest, 3), 0);
@@ -213,12 +213,12 @@ static void nothing_recorded(void **state)
 	assert_true(slope_census_contexts(&c, 2, SLOPE_WEIGHT_SELF, &found) && !found.contexts);
 	assert_true(slope_census_slabs(&c, 2, &nodes) && !nodes);
 	slope_census_fini(&s);
-	slope_contexts_fini(&c);
+	slope_callers_fini(&c);
 	slope_profile_free(p);
 }
 
 /* 0: everything is there. */
-static size_t failures_of(const struct slope_contexts *c, unsigned which)
+static size_t failures_of(const struct slope_callers *c, unsigned which)
 {
 	for (size_t failures = 0;; failures++) {
 		struct slope_census_similar similar;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "analysis/forest.h"
-#include "tests/unit/contexts_sample.h"
+#include "tests/unit/callers_sample.h"
 #include "tests/unit/failing.h"
 
 /* c is called four times: thrice by b, and then a comes before it. */
@@ -14,7 +14,7 @@ static char letter(uint32_t function)
 	return function ? (char)('a' + function - 1) : 'r';
 }
 
-static void put(const struct slope_contexts *c, const struct slope_forest *f, uint32_t at, char *text, size_t bytes)
+static void put(const struct slope_callers *c, const struct slope_forest *f, uint32_t at, char *text, size_t bytes)
 {
 	for (; at != SLOPE_CONTEXT_NONE; at = f->node[at].sibling) {
 		const struct slope_forest_node *n = &f->node[at];
@@ -33,23 +33,23 @@ static void put(const struct slope_contexts *c, const struct slope_forest *f, ui
 static void expect(uint32_t slabs, const char *trace, const struct slope_forest_options *o, const char *wanted)
 {
 	struct slope_profile *p = contexts_profile(slabs);
-	struct slope_contexts c;
+	struct slope_callers c;
 	struct slope_forest f;
 	char text[2048] = "";
 
 	contexts_play(p, trace, 0);
-	assert_true(slope_contexts_init(&c, p, 0));
+	assert_true(slope_callers_init(&c, p, 0));
 	assert_true(slope_forest_init(&f, &c, o));
 	put(&c, &f, f.root, text, sizeof(text));
 	assert_string_equal(text, wanted);
 	slope_forest_fini(&f);
-	slope_contexts_fini(&c);
+	slope_callers_fini(&c);
 	slope_profile_free(p);
 }
 
 static void the_heaviest_comes_first(void **state)
 {
-	const struct slope_forest_options o = { .function = SLOPE_CONTEXTS_ALL, .k = 1, .by = SLOPE_WEIGHT_CALLS };
+	const struct slope_forest_options o = { .function = SLOPE_CALLERS_ALL, .k = 1, .by = SLOPE_WEIGHT_CALLS };
 
 	(void)state;
 	expect(0, INTRODUCTION, &o, "b 4\nab 3\neb 1\n" "c 4\nbc 3\nrc 1\n" "a 3\nra 1\nda 1\nea 1\n" "d 1\nrd 1\n" "e 1\nre 1\n");
@@ -59,7 +59,7 @@ static void the_heaviest_comes_first(void **state)
 /* a, b, c has 75 % of the calls of c, and nothing longer has. */
 static void similar_contexts(void **state)
 {
-	struct slope_forest_options o = { .function = trace_function('c'), .k = SLOPE_CONTEXTS_ALL, .by = SLOPE_WEIGHT_CALLS };
+	struct slope_forest_options o = { .function = trace_function('c'), .k = SLOPE_CALLERS_ALL, .by = SLOPE_WEIGHT_CALLS };
 
 	(void)state;
 	o.similar = 0.75;
@@ -74,7 +74,7 @@ static void similar_contexts(void **state)
 static void pruned_chains_can_be_told(void **state)
 {
 	struct slope_forest_options o = {
-		.function = SLOPE_CONTEXTS_ALL, .k = SLOPE_CONTEXTS_ALL, .by = SLOPE_WEIGHT_CALLS, .prune = true,
+		.function = SLOPE_CALLERS_ALL, .k = SLOPE_CALLERS_ALL, .by = SLOPE_WEIGHT_CALLS, .prune = true,
 	};
 
 	(void)state;
@@ -92,7 +92,7 @@ static void pruned_chains_can_be_told(void **state)
 static void pruned_and_similar(void **state)
 {
 	const struct slope_forest_options o = {
-		.function = trace_function('c'), .k = SLOPE_CONTEXTS_ALL, .by = SLOPE_WEIGHT_CALLS, .prune = true, .similar = 0.75,
+		.function = trace_function('c'), .k = SLOPE_CALLERS_ALL, .by = SLOPE_WEIGHT_CALLS, .prune = true, .similar = 0.75,
 	};
 
 	(void)state;
@@ -103,7 +103,7 @@ static void pruned_and_similar(void **state)
 static void by_cost(void **state)
 {
 	const struct slope_forest_options o = {
-		.function = trace_function('b'), .k = SLOPE_CONTEXTS_ALL, .by = SLOPE_WEIGHT_SELF, .similar = 0.5,
+		.function = trace_function('b'), .k = SLOPE_CALLERS_ALL, .by = SLOPE_WEIGHT_SELF, .similar = 0.5,
 	};
 
 	(void)state;
@@ -113,15 +113,15 @@ static void by_cost(void **state)
 
 static void memory_may_run_out(void **state)
 {
-	const struct slope_forest_options o = { .function = SLOPE_CONTEXTS_ALL, .k = 9, .prune = true };
+	const struct slope_forest_options o = { .function = SLOPE_CALLERS_ALL, .k = 9, .prune = true };
 	struct slope_profile *p = contexts_profile(0);
-	struct slope_contexts c;
+	struct slope_callers c;
 	size_t failures = 0;
 	bool good = false;
 
 	(void)state;
 	contexts_play(p, INTRODUCTION, 0);
-	assert_true(slope_contexts_init(&c, p, 0));
+	assert_true(slope_callers_init(&c, p, 0));
 	for (; !good; failures++) {
 		struct slope_forest f;
 
@@ -132,7 +132,7 @@ static void memory_may_run_out(void **state)
 		slope_forest_fini(&f);
 	}
 	assert_int_equal(failures, 1 + 6 + 2 + 3 + 1);   /* a walk; nodes and the path; pruning; order */
-	slope_contexts_fini(&c);
+	slope_callers_fini(&c);
 	slope_profile_free(p);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * analysis/contexts.c: k-calling-context forests to the number, from trees and
+ * analysis/callers.c: k-calling-context forests to the number, from trees and
  * from slabs. The introduction of the paper on k-calling contexts has the first
  * example: c is called four times, thrice by b and then always with a before it,
  * in four contexts. On random traces, every suffix of every stack is counted.
  */
 #include <stdio.h>
 
-#include "tests/unit/contexts_sample.h"
+#include "tests/unit/callers_sample.h"
 #include "tests/unit/failing.h"
 
 /* ---- a forest as text ---- */
@@ -17,7 +17,7 @@ struct lines {
 	char path[TRACE_DEPTH + 1];
 };
 
-static bool put_line(void *to, const struct slope_contexts_node *node)
+static bool put_line(void *to, const struct slope_callers_node *node)
 {
 	struct lines *l = to;
 	size_t used = strlen(l->text);
@@ -37,20 +37,20 @@ static int by_text(const void *a, const void *b)
 static void put_forest(const struct slope_profile *p, uint32_t k, char *text, size_t bytes)
 {
 	struct lines l = { .text = "" };
-	struct slope_contexts c;
-	struct slope_contexts_walk walk = { .function = SLOPE_CONTEXTS_ALL, .k = k, .visit = put_line, .to = &l };
+	struct slope_callers c;
+	struct slope_callers_walk walk = { .function = SLOPE_CALLERS_ALL, .k = k, .visit = put_line, .to = &l };
 	char *line[256];
 	size_t count = 0;
 
-	assert_true(slope_contexts_init(&c, p, 0));
-	assert_true(slope_contexts_walk(&c, &walk));
+	assert_true(slope_callers_init(&c, p, 0));
+	assert_true(slope_callers_walk(&c, &walk));
 	for (char *at = strtok(l.text, "\n"); at; at = strtok(NULL, "\n"))
 		line[count++] = at;
 	qsort(line, count, sizeof(*line), by_text);
 	*text = 0;
 	for (size_t i = 0; i < count; i++)
 		snprintf(text + strlen(text), bytes - strlen(text), "%s\n", line[i]);
-	slope_contexts_fini(&c);
+	slope_callers_fini(&c);
 }
 
 /* The same forest from the tree, and from slabs of this and every larger k. */
@@ -116,7 +116,7 @@ static void all_callers(void **state)
 	(void)state;
 	expect(INTRODUCTION, 4, all);
 	contexts_play(p, INTRODUCTION, 0);
-	put_forest(p, SLOPE_CONTEXTS_ALL, text, sizeof(text));
+	put_forest(p, SLOPE_CALLERS_ALL, text, sizeof(text));
 	assert_string_equal(text, all);
 	slope_profile_free(p);
 }
@@ -147,11 +147,11 @@ static void recursion_is_a_longer_path(void **state)
 struct search {
 	const char *path;
 	char here[TRACE_DEPTH + 1];
-	struct slope_contexts_node found;
+	struct slope_callers_node found;
 	unsigned times;
 };
 
-static bool look(void *to, const struct slope_contexts_node *node)
+static bool look(void *to, const struct slope_callers_node *node)
 {
 	struct search *s = to;
 
@@ -164,15 +164,15 @@ static bool look(void *to, const struct slope_contexts_node *node)
 	return true;
 }
 
-static struct slope_contexts_node find(const struct slope_profile *p, const char *path)
+static struct slope_callers_node find(const struct slope_profile *p, const char *path)
 {
 	struct search s = { .path = path };
-	struct slope_contexts c;
-	struct slope_contexts_walk walk = { .function = trace_function(*path), .k = SLOPE_CONTEXTS_ALL, .visit = look, .to = &s };
+	struct slope_callers c;
+	struct slope_callers_walk walk = { .function = trace_function(*path), .k = SLOPE_CALLERS_ALL, .visit = look, .to = &s };
 
-	assert_true(slope_contexts_init(&c, p, 0));
-	assert_true(slope_contexts_walk(&c, &walk));
-	slope_contexts_fini(&c);
+	assert_true(slope_callers_init(&c, p, 0));
+	assert_true(slope_callers_walk(&c, &walk));
+	slope_callers_fini(&c);
 	assert_int_equal(s.times, 1);
 	return s.found;
 }
@@ -218,9 +218,9 @@ static void threads_add_up(void **state)
 static void sites_are_told_apart_if_asked_for(void **state)
 {
 	struct slope_profile *p = contexts_profile(0);
-	struct slope_contexts c;
+	struct slope_callers c;
 	struct lines merged = { .text = "" }, apart = { .text = "" };
-	struct slope_contexts_walk walk = { .function = trace_function('b'), .k = 1, .visit = put_line, .to = &merged };
+	struct slope_callers_walk walk = { .function = trace_function('b'), .k = 1, .visit = put_line, .to = &merged };
 
 	(void)state;
 	contexts_play(p, "ab)b)c))", 0);
@@ -230,14 +230,14 @@ static void sites_are_told_apart_if_asked_for(void **state)
 	p->context[3].function = trace_function('b');
 	p->context[2].site = 0;
 	p->context[3].site = 1;
-	assert_true(slope_contexts_init(&c, p, 0));
-	assert_true(slope_contexts_walk(&c, &walk));
+	assert_true(slope_callers_init(&c, p, 0));
+	assert_true(slope_callers_walk(&c, &walk));
 	walk.sites = true;
 	walk.to = &apart;
-	assert_true(slope_contexts_walk(&c, &walk));
+	assert_true(slope_callers_walk(&c, &walk));
 	assert_string_equal(merged.text, "b 3\nba 3\n");
 	assert_string_equal(apart.text, "b 3\nba 2\nba 1\n");
-	slope_contexts_fini(&c);
+	slope_callers_fini(&c);
 	slope_profile_free(p);
 }
 
@@ -400,7 +400,7 @@ static void close_nodes(struct comparison *m, uint32_t to)
 	}
 }
 
-static bool compare_node(void *to, const struct slope_contexts_node *node)
+static bool compare_node(void *to, const struct slope_callers_node *node)
 {
 	struct comparison *m = to;
 	uint32_t q = node->depth;
@@ -424,14 +424,14 @@ static bool compare_node(void *to, const struct slope_contexts_node *node)
 	return true;
 }
 
-static void compare_forest(struct truth *t, const struct slope_contexts *c, uint32_t k)
+static void compare_forest(struct truth *t, const struct slope_callers *c, uint32_t k)
 {
 	struct comparison m = { .t = t, .k = k, .outermost = c->outermost };
-	struct slope_contexts_walk walk = { .function = SLOPE_CONTEXTS_ALL, .k = k, .visit = compare_node, .to = &m };
+	struct slope_callers_walk walk = { .function = SLOPE_CALLERS_ALL, .k = k, .visit = compare_node, .to = &m };
 
 	assert_int_equal(c->calls, t->calls);
 	assert_int_equal(c->self, t->self);
-	assert_true(slope_contexts_walk(c, &walk));
+	assert_true(slope_callers_walk(c, &walk));
 	close_nodes(&m, 0);
 	for (uint32_t q = 0; q < RANDOM_DEPTH; q++)
 		assert_int_equal(m.count[q], q <= k ? t->count[q] : 0);
@@ -441,13 +441,13 @@ static void compare_forest(struct truth *t, const struct slope_contexts *c, uint
 static void compare_from(struct truth *t, struct grower *g, uint32_t k, uint32_t most)
 {
 	struct slope_profile *p = contexts_profile(k);
-	struct slope_contexts c;
+	struct slope_callers c;
 
 	contexts_take(p, g);
-	assert_true(slope_contexts_init(&c, p, 0));
+	assert_true(slope_callers_init(&c, p, 0));
 	for (uint32_t wanted = 0; wanted <= most; wanted++)
 		compare_forest(t, &c, wanted);
-	slope_contexts_fini(&c);
+	slope_callers_fini(&c);
 	slope_profile_free(p);
 }
 
@@ -469,7 +469,7 @@ static void random_traces(void **state)
 
 /* ---- memory ---- */
 
-static bool go_on(void *to, const struct slope_contexts_node *node)
+static bool go_on(void *to, const struct slope_callers_node *node)
 {
 	(void)node;
 	++*(size_t *)to;
@@ -485,21 +485,21 @@ static void memory_may_run_out(void **state)
 	(void)state;
 	contexts_play(p, INTRODUCTION, 0);
 	for (; !good; failures++) {
-		struct slope_contexts c;
-		struct slope_contexts_walk walk = { .function = SLOPE_CONTEXTS_ALL, .k = 9, .visit = go_on, .to = &nodes };
+		struct slope_callers c;
+		struct slope_callers_walk walk = { .function = SLOPE_CALLERS_ALL, .k = 9, .visit = go_on, .to = &nodes };
 
 		nodes = 0;
 		failing_after(failures);
-		good = slope_contexts_init(&c, p, 0);
+		good = slope_callers_init(&c, p, 0);
 		if (!good)
 			assert_true(!c.place && !c.of && !c.first);
-		if (good && !slope_contexts_walk(&c, &walk)) {
+		if (good && !slope_callers_walk(&c, &walk)) {
 			good = false;
-			slope_contexts_fini(&c);
+			slope_callers_fini(&c);
 		}
 		failing_never();
 		if (good)
-			slope_contexts_fini(&c);
+			slope_callers_fini(&c);
 	}
 	assert_int_equal(failures, 1 + 6 + 6);   /* six tables of a profile, six of a walk */
 	assert_int_equal(nodes, 29);

@@ -8,8 +8,8 @@
  * A trace is a text for small ones: a letter calls a function, ')' returns.
  * "r" is function 0 and is there from the beginning.
  */
-#ifndef SLOPE_TESTS_CONTEXTS_SAMPLE_H
-#define SLOPE_TESTS_CONTEXTS_SAMPLE_H
+#ifndef SLOPE_TESTS_CALLERS_SAMPLE_H
+#define SLOPE_TESTS_CALLERS_SAMPLE_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/contexts.h"
+#include "analysis/callers.h"
 
 #define TRACE_FUNCTIONS 16u
 #define TRACE_DEPTH 64u

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/contexts.h"
+#include "analysis/callers.h"
 
 /* ---- reading a profile ---- */
 
@@ -38,13 +38,13 @@ static bool arrange(const struct slope_profile *p, uint32_t *position)
 	return true;
 }
 
-static void place_nodes(struct slope_contexts *c, uint32_t unit, const uint32_t *position)
+static void place_nodes(struct slope_callers *c, uint32_t unit, const uint32_t *position)
 {
 	for (uint32_t i = 0; i < c->count; i++) {
 		const struct slope_profile_context *from = &c->p->context[i];
-		struct slope_context_place *to = &c->place[position[i]];
+		struct slope_callers_place *to = &c->place[position[i]];
 
-		*to = (struct slope_context_place){
+		*to = (struct slope_callers_place){
 			.function = from->function, .site = from->site, .parent = SLOPE_CONTEXT_NONE, .calls = from->calls,
 			.self = from->self[unit], .total = from->total[unit], .root = position[i],
 		};
@@ -59,7 +59,7 @@ static void place_nodes(struct slope_contexts *c, uint32_t unit, const uint32_t 
 		c->self += to->self;
 	}
 	for (uint32_t i = c->count; i-- > 0;) {
-		struct slope_context_place *here = &c->place[i];
+		struct slope_callers_place *here = &c->place[i];
 
 		if (here->end <= i)
 			here->end = i + 1;
@@ -69,12 +69,12 @@ static void place_nodes(struct slope_contexts *c, uint32_t unit, const uint32_t 
 }
 
 /* In a forest of slabs, nodes that only carry paths count nothing. A tree has none of them. */
-static bool counts(const struct slope_contexts *c, const struct slope_context_place *at)
+static bool counts(const struct slope_callers *c, const struct slope_callers_place *at)
 {
-	return c->k == SLOPE_CONTEXTS_ALL || at->calls || at->self || at->total;
+	return c->k == SLOPE_CALLERS_ALL || at->calls || at->self || at->total;
 }
 
-static void list_by_function(struct slope_contexts *c)
+static void list_by_function(struct slope_callers *c)
 {
 	size_t functions = c->p->function_count;
 
@@ -89,13 +89,13 @@ static void list_by_function(struct slope_contexts *c)
 			c->of[c->first[c->place[i].function + 1]++] = i;
 }
 
-bool slope_contexts_init(struct slope_contexts *c, const struct slope_profile *p, uint32_t unit)
+bool slope_callers_init(struct slope_callers *c, const struct slope_profile *p, uint32_t unit)
 {
 	size_t count = p->context_count;
 	uint32_t *position = calloc(count + 1, sizeof(*position));
 
-	*c = (struct slope_contexts){
-		.p = p, .count = (uint32_t)count, .k = p->context_k ? p->context_k : SLOPE_CONTEXTS_ALL,
+	*c = (struct slope_callers){
+		.p = p, .count = (uint32_t)count, .k = p->context_k ? p->context_k : SLOPE_CALLERS_ALL,
 		.outermost = !p->context_k,
 		.place = calloc(count + 1, sizeof(*c->place)),
 		.of = calloc(count + 1, sizeof(*c->of)),
@@ -107,18 +107,18 @@ bool slope_contexts_init(struct slope_contexts *c, const struct slope_profile *p
 		place_nodes(c, unit, position);
 		list_by_function(c);
 	} else {
-		slope_contexts_fini(c);
+		slope_callers_fini(c);
 	}
 	free(position);
 	return ok;
 }
 
-void slope_contexts_fini(struct slope_contexts *c)
+void slope_callers_fini(struct slope_callers *c)
 {
 	free(c->place);
 	free(c->of);
 	free(c->first);
-	*c = (struct slope_contexts){ 0 };
+	*c = (struct slope_callers){ 0 };
 }
 
 /* ---- walking ---- */
@@ -130,8 +130,8 @@ struct group {
 };
 
 struct split {
-	const struct slope_contexts *c;
-	const struct slope_contexts_walk *walk;
+	const struct slope_callers *c;
+	const struct slope_callers_walk *walk;
 	uint32_t *member, *at;               /* of each piece: nodes, and the callers that they have got to */
 	uint32_t *spare_member, *spare_at;
 	uint32_t *slot;                      /* by key: which child, and 1; 0 between splits */
@@ -154,7 +154,7 @@ static bool more_groups(struct split *s)
 /* What tells the calls of one caller from those of others. */
 static size_t key_of(const struct split *s, uint32_t at)
 {
-	const struct slope_context_place *place = &s->c->place[at];
+	const struct slope_callers_place *place = &s->c->place[at];
 
 	if (s->walk->sites && place->site != SLOPE_CONTEXT_NONE)
 		return s->c->p->function_count + place->site;
@@ -167,7 +167,7 @@ static bool find_callers(struct split *s, const struct group *from)
 	size_t before = s->groups;
 
 	for (uint32_t i = from->begin; i < from->end; i++) {
-		const struct slope_context_place *place = &s->c->place[s->at[i]];
+		const struct slope_callers_place *place = &s->c->place[s->at[i]];
 
 		if (place->parent == SLOPE_CONTEXT_NONE)
 			continue;
@@ -242,16 +242,16 @@ static bool split_group(struct split *s, struct group from)
 }
 
 /* Members stand in the order of the tree: one that lies below the last outermost one is inside its calls. */
-static struct slope_contexts_node sum_up(const struct split *s, const struct group *g)
+static struct slope_callers_node sum_up(const struct split *s, const struct group *g)
 {
-	struct slope_contexts_node node = {
+	struct slope_callers_node node = {
 		.function = g->function, .site = g->site, .depth = g->depth, .members = g->end - g->begin,
 		.member = s->member + g->begin, .nth = g->nth, .siblings = g->siblings,
 	};
 	uint32_t covered = 0;
 
 	for (uint32_t i = g->begin; i < g->end; i++) {
-		const struct slope_context_place *place = &s->c->place[s->member[i]];
+		const struct slope_callers_place *place = &s->c->place[s->member[i]];
 
 		node.calls += place->calls;
 		node.self += place->self;
@@ -279,7 +279,7 @@ static bool walk_function(struct split *s, uint32_t function)
 	s->group[s->groups++] = (struct group){ .end = count, .function = function, .site = SLOPE_CONTEXT_NONE, .siblings = 1 };
 	while (s->groups) {
 		struct group next = s->group[--s->groups];
-		struct slope_contexts_node node = sum_up(s, &next);
+		struct slope_callers_node node = sum_up(s, &next);
 
 		if (s->walk->visit(s->walk->to, &node) && next.depth < k && !split_group(s, next))
 			return false;
@@ -289,7 +289,7 @@ static bool walk_function(struct split *s, uint32_t function)
 
 static bool walk_functions(struct split *s)
 {
-	if (s->walk->function != SLOPE_CONTEXTS_ALL)
+	if (s->walk->function != SLOPE_CALLERS_ALL)
 		return walk_function(s, s->walk->function);
 	for (size_t f = 0; f < s->c->p->function_count; f++)
 		if (!walk_function(s, (uint32_t)f))
@@ -298,7 +298,7 @@ static bool walk_functions(struct split *s)
 }
 
 /* The longest list of nodes of one function. */
-static size_t most_members(const struct slope_contexts *c)
+static size_t most_members(const struct slope_callers *c)
 {
 	size_t most = 0;
 
@@ -308,7 +308,7 @@ static size_t most_members(const struct slope_contexts *c)
 	return most;
 }
 
-bool slope_contexts_walk(const struct slope_contexts *c, const struct slope_contexts_walk *walk)
+bool slope_callers_walk(const struct slope_callers *c, const struct slope_callers_walk *walk)
 {
 	size_t most = most_members(c) + 1;
 	struct split s = {

@@ -12,15 +12,15 @@
  * callers level after level, and who watches says where to go on. What is
  * wanted of it is counted (analysis/census.h) or kept (analysis/forest.h).
  */
-#ifndef SLOPE_ANALYSIS_CONTEXTS_H
-#define SLOPE_ANALYSIS_CONTEXTS_H
+#ifndef SLOPE_ANALYSIS_CALLERS_H
+#define SLOPE_ANALYSIS_CALLERS_H
 
 #include "profile/profile.h"
 
-#define SLOPE_CONTEXTS_ALL UINT32_MAX        /* callers without end; all functions */
+#define SLOPE_CALLERS_ALL UINT32_MAX        /* callers without end; all functions */
 
 /* A node of the profile's tree or forest. Positions are such that a node and all below it stand together. */
-struct slope_context_place {
+struct slope_callers_place {
 	uint32_t function;
 	uint32_t site;               /* of the call to it: position in the profile, or SLOPE_CONTEXT_NONE */
 	uint32_t parent;             /* SLOPE_CONTEXT_NONE: a root */
@@ -30,13 +30,13 @@ struct slope_context_place {
 	uint64_t calls, self, total;
 };
 
-struct slope_contexts {
+struct slope_callers {
 	const struct slope_profile *p;
-	struct slope_context_place *place;
+	struct slope_callers_place *place;
 	uint32_t count;
 	uint32_t *of;                /* positions of nodes that count something, by function, ascending within it */
 	uint32_t *first;             /* by function: where it begins in `of`; and the end */
-	uint32_t k;                  /* callers that the profile knows; SLOPE_CONTEXTS_ALL for a calling context tree */
+	uint32_t k;                  /* callers that the profile knows; SLOPE_CALLERS_ALL for a calling context tree */
 	uint32_t depth;              /* of the deepest node */
 	uint64_t calls, self;        /* of all nodes */
 	bool outermost;              /* totals count a recursion once; from slabs they count every activation */
@@ -47,8 +47,8 @@ struct slope_contexts {
  * without contexts makes an empty one. False when memory runs out; `c` then
  * holds nothing. O(nodes).
  */
-bool slope_contexts_init(struct slope_contexts *c, const struct slope_profile *p, uint32_t unit);
-void slope_contexts_fini(struct slope_contexts *c);
+bool slope_callers_init(struct slope_callers *c, const struct slope_profile *p, uint32_t unit);
+void slope_callers_fini(struct slope_callers *c);
 
 /*
  * A node of the k-calling-context forest. `calls` and `self` are sums over all
@@ -57,7 +57,7 @@ void slope_contexts_fini(struct slope_contexts *c);
  * path, so that it never exceeds the cost of the run; from slabs, where outer
  * calls are not known, that of every call.
  */
-struct slope_contexts_node {
+struct slope_callers_node {
 	uint32_t function;           /* the caller at this distance; the function itself at depth 0 */
 	uint32_t site;               /* where it makes the call, if sites are told apart; SLOPE_CONTEXT_NONE */
 	uint32_t depth;              /* callers on the path, 0 at the root */
@@ -69,13 +69,13 @@ struct slope_contexts_node {
 };
 
 /* Is told of each node, parents first. False: not to go below it. */
-typedef bool slope_contexts_visit(void *to, const struct slope_contexts_node *node);
+typedef bool slope_callers_visit(void *to, const struct slope_callers_node *node);
 
-struct slope_contexts_walk {
-	uint32_t function;           /* whose callers; SLOPE_CONTEXTS_ALL: of all functions, one after the other */
+struct slope_callers_walk {
+	uint32_t function;           /* whose callers; SLOPE_CALLERS_ALL: of all functions, one after the other */
 	uint32_t k;                  /* at most so many callers; never more than the profile knows */
 	bool sites;                  /* calls from different places in one function are different */
-	slope_contexts_visit *visit;
+	slope_callers_visit *visit;
 	void *to;
 };
 
@@ -83,13 +83,13 @@ struct slope_contexts_walk {
  * O(nodes of the function) for each level that is visited. False when memory
  * runs out, perhaps in the middle.
  */
-bool slope_contexts_walk(const struct slope_contexts *c, const struct slope_contexts_walk *walk);
+bool slope_callers_walk(const struct slope_callers *c, const struct slope_callers_walk *walk);
 
 /* By what contexts are hot. The order of the words is that of the enum. */
-enum slope_context_weight { SLOPE_WEIGHT_SELF, SLOPE_WEIGHT_TOTAL, SLOPE_WEIGHT_CALLS };
-#define SLOPE_CONTEXT_WEIGHTS "self|total|calls"
+enum slope_callers_weight { SLOPE_WEIGHT_SELF, SLOPE_WEIGHT_TOTAL, SLOPE_WEIGHT_CALLS };
+#define SLOPE_CALLERS_WEIGHTS "self|total|calls"
 
-static inline uint64_t slope_context_weight(enum slope_context_weight by, uint64_t calls, uint64_t self, uint64_t total)
+static inline uint64_t slope_callers_weight(enum slope_callers_weight by, uint64_t calls, uint64_t self, uint64_t total)
 {
 	return by == SLOPE_WEIGHT_SELF ? self : by == SLOPE_WEIGHT_TOTAL ? total : calls;
 }
