@@ -21,6 +21,9 @@ struct slope_record *slope_frames_record(struct slope_thread *t, uint32_t fn);
 /* Any call: the first one, folded ones, when there is no room left, and as long as collecting may be off. */
 void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost);
 
+/* The rest of a return, where the function is not plain: toggles and contexts. */
+void slope_frames_pop_any(struct slope_thread *t, const struct slope_frame *f, const uint64_t *spent);
+
 SLOPE_INLINE void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags,
 				     const uint64_t *cost, uint32_t units)
 {
@@ -111,8 +114,8 @@ SLOPE_INLINE void slope_frames_pop(struct slope_thread *t, const uint64_t *cost,
 		spent[u] = cost[u] - f->entry[u];
 	if (SLOPE_LIKELY(r != NULL))
 		slope_frames_collect(t, f, spent, units);
-	if (SLOPE_UNLIKELY(!r || r->flags) && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
-		t->toggles--;
+	if (SLOPE_UNLIKELY(!r || r->flags))
+		slope_frames_pop_any(t, f, spent);
 	if (SLOPE_UNLIKELY(!t->depth))
 		return;
 	if (SLOPE_LIKELY(r != NULL))

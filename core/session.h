@@ -22,7 +22,8 @@
 	X(POINTS, "points", "activations without a cost point, for want of memory")         \
 	X(THREADS, "threads", "threads that could not be followed, for want of memory")     \
 	X(EDGES, "edges", "calls without a caller-callee edge, for want of memory")         \
-	X(FUNCTIONS, "functions", "calls of functions that found no room in the table")
+	X(FUNCTIONS, "functions", "calls of functions that found no room in the table")    \
+	X(CONTEXTS, "contexts", "calls without a place among the contexts, for want of memory")
 
 enum slope_lost {
 #define X(id, name, text) SLOPE_LOST_##id,
@@ -36,6 +37,9 @@ enum slope_lost {
 #define SLOPE_METRIC_RMS 1u
 #define SLOPE_METRICS 2u
 
+/* Callers that can be told apart where functions are recorded by context. */
+#define SLOPE_VARIANT_CALLERS_MAX 32u
+
 struct slope_config {
 	uint32_t cell_log2;          /* 0..6: cells of 1..64 bytes */
 	uint32_t units;              /* cost units, 1..SLOPE_UNITS_MAX */
@@ -45,6 +49,9 @@ struct slope_config {
 	bool marked;                 /* stamps are marked: core/stamp.h */
 	bool toggled;                /* collect only inside functions with SLOPE_FN_TOGGLE */
 	bool parallel;               /* threads may run at once */
+	bool contexts;               /* keep calling contexts: core/slabs.h */
+	uint32_t context_k;          /* 0: as a tree; else as a forest of slabs */
+	bool context_collapse;       /* recursion goes back to the node above; for the tree */
 };
 
 struct slope_module {
@@ -62,6 +69,14 @@ struct slope_function {
 	uint64_t offset;             /* as in the module's own address space (ELF) */
 	const char *name;            /* what the source knows, or NULL */
 };
+
+/* Where a function is called from: the instruction behind the call. */
+struct slope_site {
+	uint32_t module;
+	uint64_t offset;             /* as a function's */
+};
+
+#define SLOPE_SITE_NONE UINT32_MAX
 
 /* Function 0 stands for a thread itself: the caller of its first function. */
 #define SLOPE_FN_ROOT 0u
@@ -85,6 +100,10 @@ struct slope_session {
 	struct slope_function *function;
 	size_t function_count, function_capacity;
 	struct slope_map function_by_place;
+
+	struct slope_site *site;        /* only where the source tells them */
+	size_t site_count, site_capacity;
+	struct slope_map site_by_place;
 
 	struct slope_thread **thread;   /* by id; [0] is unused, ended ones stay for their tables */
 	size_t thread_count, thread_capacity;
@@ -135,6 +154,9 @@ uint32_t slope_session_module(struct slope_session *s, const struct slope_module
  * count on first use. SLOPE_FN_NONE when memory runs out. O(1).
  */
 uint32_t slope_session_function(struct slope_session *s, uint32_t module, uint64_t offset, uint32_t flags, const char *name);
+
+/* A call site's number by its place. SLOPE_SITE_NONE when memory runs out. O(1). */
+uint32_t slope_session_site(struct slope_session *s, uint32_t module, uint64_t offset);
 
 /*
  * Switches collecting for all threads. Activations that begin while it is off

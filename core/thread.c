@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/slabs.h"
 #include "core/frames.h"
 
 #define RECORD_PAGE (1u << SLOPE_RECORD_PAGE_LOG2)
@@ -68,7 +69,7 @@ static struct slope_record *record_for(struct slope_thread *t, uint32_t fn)
 	if (!r)
 		return NULL;
 	r->fn = fn;
-	r->flags = t->session->function[fn].flags;
+	r->flags = t->session->function[fn].flags | (t->contexts ? SLOPE_RECORD_CONTEXTS : 0);
 	r->again_n = UINT64_MAX;
 	for (unsigned m = 0; m < SLOPE_METRICS; m++)
 		slope_points_init(&r->points[m], arena, t->session->config.units, t->session->config.max_points);
@@ -99,8 +100,10 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 	slope_arena_init(&t->arena, s->host);
 	slope_map_init(&t->edge_by_ends, &t->arena);
 	slope_shadow_init(&t->shadow, s->host);
+	if (s->config.contexts)
+		t->contexts = slope_contexts_new(s, &t->arena);
 	slope_thread_enter(t, SLOPE_FN_ROOT, UINT64_MAX, SLOPE_FRAME_BASE, cost);
-	if (!t->depth || !t->top->record) {
+	if (!t->depth || !t->top->record || !t->contexts != !s->config.contexts) {
 		slope_session_lose(s, SLOPE_LOST_THREADS, 1);
 		release_stack(t);
 		slope_arena_fini(&t->arena);
@@ -137,6 +140,7 @@ void slope_thread_discard(struct slope_thread *t)
 	slope_shadow_fini(&t->shadow);
 	t->record = NULL;
 	t->record_pages = 0;
+	t->contexts = NULL;
 	slope_arena_fini(&t->arena);
 	slope_map_init(&t->edge_by_ends, &t->arena);
 	t->calls = t->max_depth = 0;
@@ -155,6 +159,39 @@ static void empty_record(struct slope_record *r, struct slope_arena *arena, cons
 	*r = fresh;
 }
 
+/* Where the frame's activation is, once all below it have their places. */
+static void find_context(struct slope_thread *t, struct slope_frame *f)
+{
+	struct slope_context *below = f == t->frame ? NULL : f[-1].context;
+
+	if (!f->record)
+		f->context = below;
+	else if (f == t->frame || f->flags & SLOPE_FRAME_BASE)
+		f->context = slope_context_root(t->contexts, f->fn);
+	else
+		f->context = below ? slope_context_call(t->contexts, below, f->fn) : NULL;
+	if (f->record && !f->context)
+		slope_session_lose(t->session, SLOPE_LOST_CONTEXTS, 1);
+}
+
+/* The old nodes go; those of pending activations are made anew, with their call sites. */
+static void restart_contexts(struct slope_thread *t)
+{
+	struct slope_contexts *old = t->contexts;
+
+	t->contexts = slope_contexts_new(t->session, &t->arena);
+	for (size_t i = 0; i < t->depth && t->contexts; i++) {
+		t->contexts->site = t->frame[i].context ? t->frame[i].context->site : SLOPE_SITE_NONE;
+		find_context(t, &t->frame[i]);
+	}
+	for (size_t i = 0; i < t->depth && !t->contexts; i++) {
+		t->frame[i].context = NULL;
+		slope_session_lose(t->session, SLOPE_LOST_CONTEXTS, 1);
+	}
+	slope_contexts_empty(old);
+	slope_arena_free(&t->arena, old, sizeof *old);
+}
+
 void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 {
 	for (size_t page = 0; page < t->record_pages; page++)
@@ -169,6 +206,8 @@ void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 			t->frame[i].child[u] = 0;
 		}
 	}
+	if (t->contexts)
+		restart_contexts(t);
 	t->calls = 0;
 	t->max_depth = t->depth;
 }
@@ -208,7 +247,7 @@ void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uin
 		slope_session_lose(t->session, SLOPE_LOST_CALLS, 1);
 		return;
 	}
-	if (SLOPE_UNLIKELY(!record || record->flags || !slope_thread_collecting(t)))
+	if (SLOPE_UNLIKELY(!record || record->flags & ~SLOPE_RECORD_CONTEXTS || !slope_thread_collecting(t)))
 		record = slope_frames_record(t, fn);
 	if (t->depth)
 		slope_thread_settle(t);
@@ -236,9 +275,21 @@ void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uin
 		f->entry[u] = cost[u];
 		f->child[u] = 0;
 	}
+	if (t->contexts)
+		find_context(t, f);
 	t->calls++;
 	if (SLOPE_UNLIKELY(t->depth > t->max_depth))
 		t->max_depth = t->depth;
+}
+
+void slope_frames_pop_any(struct slope_thread *t, const struct slope_frame *f, const uint64_t *spent)
+{
+	const struct slope_record *r = f->record;
+
+	if ((!r || r->flags & ~SLOPE_RECORD_CONTEXTS) && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
+		t->toggles--;
+	if (r && t->contexts && f->context)
+		slope_context_count(t->contexts, f->context, spent, f->child);
 }
 
 void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)

@@ -42,7 +42,7 @@ struct slope_edge {
 
 /* One function in one thread. What its points add up to is not kept twice: see slope_record_totals. */
 struct slope_record {
-	uint32_t fn, flags;          /* flags: the function's, SLOPE_FN_* */
+	uint32_t fn, flags;          /* flags: the function's, SLOPE_FN_*, and SLOPE_RECORD_CONTEXTS */
 	uint32_t active;             /* activations on the stack now */
 	uint32_t tally;              /* position + 1 of its highest tally (core/tally.h); 0: none */
 	/*
@@ -66,6 +66,9 @@ struct slope_totals {
 	uint64_t rms, trms, thread, external;
 };
 
+/* Beside the function's flags in a record: its activations have contexts. */
+#define SLOPE_RECORD_CONTEXTS 0x80000000u
+
 #define SLOPE_FRAME_FOLDED 1u    /* counts as part of its caller: skipped, or begun while collecting was off */
 #define SLOPE_FRAME_BASE 2u      /* first frame on another stack (signal handler): sp below is another world */
 
@@ -80,6 +83,7 @@ struct slope_frame {
 	uint64_t thread, external;   /* induced reads */
 	uint64_t entry[SLOPE_UNITS_MAX];
 	uint64_t child[SLOPE_UNITS_MAX];
+	struct slope_context *context;  /* a folded frame has its caller's; NULL: contexts are not kept, or lost here */
 };
 
 #define SLOPE_RECORD_PAGE_LOG2 9u
@@ -124,6 +128,7 @@ struct slope_thread {
 	size_t record_pages;
 	struct slope_arena arena;    /* of all its tables */
 	struct slope_map edge_by_ends;
+	struct slope_contexts *contexts;  /* NULL: none are kept */
 	uint64_t calls, max_depth;
 	struct slope_sharing_steps steps;
 	uint32_t visiting;           /* it may be looking at other threads' words */

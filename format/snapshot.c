@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slope_encode_session: a live session, walked table by table. */
+#include "core/slabs.h"
 #include "core/tally.h"
 #include "format/encode.h"
 
@@ -11,6 +12,7 @@ static void encode_facts(struct slope_encoder *e, const struct slope_session *s,
 		.process = run->process, .parent_process = run->parent_process, .runs = 1,
 		.cell_bytes = 1u << s->config.cell_log2, .units = s->config.units, .metrics = s->config.metrics,
 		.max_points = s->config.max_points, .renumberings = s->renumberings,
+		.context_k = s->config.context_k, .context_collapsed = s->config.context_collapse && !s->config.context_k,
 		.argument = run->argv, .argument_count = run->argc,
 	};
 
@@ -169,6 +171,39 @@ static void each_record(struct slope_encoder *e, const struct slope_session *s, 
 		each_record_of(e, s->thread[i], encode);
 }
 
+static void encode_sites(struct slope_encoder *e, const struct slope_session *s)
+{
+	for (size_t i = 0; i < s->site_count; i++)
+		slope_encode_site(e, &(struct slope_site_entry){
+			.number = (uint32_t)i, .module = s->site[i].module, .offset = s->site[i].offset });
+}
+
+static void encode_context(struct slope_encoder *e, const struct slope_thread *t, const struct slope_context *node)
+{
+	struct slope_context_entry entry = {
+		.thread = t->id, .number = node->number, .parent = node->above ? node->above->number : SLOPE_NUMBER_NONE,
+		.function = node->fn, .site = node->site, .calls = node->calls,
+	};
+
+	for (uint32_t u = 0; u < e->units; u++) {
+		entry.self[u] = node->cost[u];
+		entry.total[u] = node->cost[e->units + u];
+	}
+	slope_encode_context(e, &entry);
+}
+
+static void encode_contexts(struct slope_encoder *e, const struct slope_session *s)
+{
+	for (size_t i = 1; i < s->thread_count; i++) {
+		const struct slope_contexts *c = s->thread[i]->contexts;
+
+		for (const struct slope_context_block *b = c ? c->first : NULL; b && !e->failed; b = b->next)
+			for (size_t n = 0; n < b->count; n++)
+				if (!slope_context_is_way_back(slope_context_at(c, b, n)))
+					encode_context(e, s->thread[i], slope_context_at(c, b, n));
+	}
+}
+
 static void encode_losses(struct slope_encoder *e, const struct slope_session *s)
 {
 	static const char *const name[] = {
@@ -199,5 +234,7 @@ bool slope_encode_session(struct slope_encoder *e, const struct slope_session *s
 	each_record(e, s, encode_points);
 	each_record(e, s, encode_edges);
 	each_record(e, s, encode_sizes);
+	encode_sites(e, s);
+	encode_contexts(e, s);
 	return slope_encode_end(e);
 }

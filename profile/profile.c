@@ -38,6 +38,9 @@ DEFINE_BUILD(function)
 DEFINE_BUILD(thread)
 DEFINE_BUILD(row)
 DEFINE_BUILD(edge)
+DEFINE_BUILD(site)
+DEFINE_BUILD(context)
+DEFINE_BUILD(variant)
 DEFINE_BUILD(lost)
 
 bool slope_build_text(char **to, struct slope_text text)
@@ -143,6 +146,19 @@ int slope_build_compare_sizes(const void *a, const void *b)
 	uint64_t x = ((const struct slope_profile_size *)a)->n, y = ((const struct slope_profile_size *)b)->n;
 
 	return (x > y) - (x < y);
+}
+
+/* By function, thread and callers; what has fewer of the same callers comes first, and a rest behind its like. */
+int slope_build_compare_variants(const void *a, const void *b)
+{
+	const struct slope_profile_variant *x = a, *y = b;
+	int order = slope_build_compare_rows(&x->row, &y->row);
+
+	for (uint32_t i = 0; !order && i < x->callers && i < y->callers; i++)
+		order = compare(x->caller[i], y->caller[i]);
+	if (!order)
+		order = compare(x->callers, y->callers);
+	return order ? order : x->rest - y->rest;
 }
 
 struct slope_profile_row *slope_build_find_row(const struct slope_profile *p, uint32_t function, uint32_t thread)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/slabs.h"
 #include "core/tally.h"
 
 static const char *const metric_name[SLOPE_METRICS] = { [SLOPE_METRIC_TRMS] = "trms", [SLOPE_METRIC_RMS] = "rms" };
@@ -138,6 +139,33 @@ static bool print_record(FILE *out, const struct slope_session *s, const struct 
 	return true;
 }
 
+static void print_context(FILE *out, const struct slope_session *s, const struct slope_context *node)
+{
+	const uint64_t *self = node->cost, *total = node->cost + s->config.units;
+
+	fprintf(out, "  %*s%s", (int)(2 * node->level), "", s->function[node->fn].name);
+	if (node->site != SLOPE_SITE_NONE)
+		fprintf(out, " at %" PRIu64, s->site[node->site].offset);
+	fprintf(out, ": calls %" PRIu64, node->calls);
+	print_costs(out, ", total ", total, s->config.units);
+	print_costs(out, ", self ", self, s->config.units);
+	fputc('\n', out);
+}
+
+/* Those below `above` and what is below them, in order of first use. */
+static void print_below(FILE *out, const struct slope_session *s, const struct slope_contexts *c, const struct slope_context *above)
+{
+	for (const struct slope_context_block *b = c->first; b; b = b->next)
+		for (size_t i = 0; i < b->count; i++) {
+			const struct slope_context *node = slope_context_at(c, b, i);
+
+			if (node->above != above || slope_context_is_way_back(node))
+				continue;
+			print_context(out, s, node);
+			print_below(out, s, c, node);
+		}
+}
+
 static bool print_thread(FILE *out, const struct slope_session *s, const struct slope_thread *t)
 {
 	fprintf(out, "thread %" PRIu32 ": calls %" PRIu64 ", depth %" PRIu64 "\n", t->id, t->calls, t->max_depth);
@@ -146,6 +174,10 @@ static bool print_thread(FILE *out, const struct slope_session *s, const struct 
 
 		if (r && !print_record(out, s, t, r))
 			return false;
+	}
+	if (t->contexts) {
+		fprintf(out, "contexts @%" PRIu32 ":\n", t->id);
+		print_below(out, s, t->contexts, NULL);
 	}
 	return true;
 }
