@@ -261,10 +261,10 @@ static bool put_foot(const struct slope_contexts_view *v, FILE *out)
 	struct slope_census_contexts found;
 	char hot[8], of[8], hot_contexts[8], contexts[8];
 
-	if (!slope_census_contexts(&v->c, SLOPE_CALLERS_ALL, v->o->by, &found))
+	if (!slope_census_contexts(&v->c, SLOPE_CALLERS_ALL, v->hot_by, &found))
 		return false;
 	fprintf(out, "\n%.0f%% of all %s: %s of %s functions, %s of %s contexts", 100 * SLOPE_CENSUS_HOT,
-		weight_text(v->o->by), slope_table_number(v->s.hot_functions, hot), slope_table_number(v->s.functions, of),
+		weight_text(v->hot_by), slope_table_number(v->s.hot_functions, hot), slope_table_number(v->s.functions, of),
 		slope_table_number(found.hot, hot_contexts), slope_table_number(found.contexts, contexts));
 	if (v->p->context_k)
 		fprintf(out, " of up to %" PRIu32 " callers", v->p->context_k);
@@ -329,7 +329,7 @@ static bool put_similar(const struct slope_contexts_view *v, FILE *out)
 	for (size_t i = 0; ok && i < sizeof(limit) / sizeof(limit[0]); i++) {
 		struct slope_census_similar found;
 
-		ok = slope_census_similar(&v->c, limit[i], v->o->by, &found);
+		ok = slope_census_similar(&v->c, limit[i], v->hot_by, &found);
 		slope_table_add(&t, SLOPE_STYLE_PLAIN, "%.0f%%", 100 * limit[i]);
 		add_number(&t, found.nodes);
 		slope_table_add(&t, SLOPE_STYLE_PLAIN, "%.2f%%", v->s.nodes ? 100.0 * (double)found.nodes / (double)v->s.nodes : 0);

@@ -9,9 +9,12 @@ bool slope_contexts_view_init(struct slope_contexts_view *v, const struct slope_
 	};
 	uint64_t outside;
 
-	*v = (struct slope_contexts_view){ .p = p, .o = o, .cost = slope_program_cost(p, o->report.unit, &outside) };
+	*v = (struct slope_contexts_view){
+		.p = p, .o = o, .cost = slope_program_cost(p, o->report.unit, &outside),
+		.hot_by = o->by == SLOPE_WEIGHT_TOTAL ? SLOPE_WEIGHT_SELF : o->by,
+	};
 	if (!slope_callers_init(&v->c, p, o->report.unit) || !slope_forest_init(&v->f, &v->c, &wanted) ||
-	    !slope_census_init(&v->s, &v->c, o->by)) {
+	    !slope_census_init(&v->s, &v->c, v->hot_by)) {
 		slope_contexts_view_fini(v);
 		return false;
 	}
@@ -41,7 +44,7 @@ bool slope_contexts_sizes(const struct slope_contexts_view *v, size_t nth, struc
 	sizes->k = nth < count ? list[nth] : v->c.k;
 	sizes->forest = slope_census_size(&v->s, v->s.forest, sizes->k);
 	sizes->pruned = slope_census_size(&v->s, v->s.pruned, sizes->k);
-	*failed = !slope_census_contexts(&v->c, sizes->k, v->o->by, &sizes->contexts) ||
+	*failed = !slope_census_contexts(&v->c, sizes->k, v->hot_by, &sizes->contexts) ||
 		  !slope_census_slabs(&v->c, sizes->k == SLOPE_CALLERS_ALL ? v->s.depth + 1 : sizes->k, &sizes->slabs);
 	return !*failed;
 }

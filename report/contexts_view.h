@@ -29,6 +29,7 @@ struct slope_contexts_view {
 	struct slope_census s;
 	uint64_t cost;               /* of the run */
 	uint64_t whole;              /* what shares are parts of: all self costs, all calls, or the cost of the run */
+	enum slope_callers_weight hot_by;    /* totals of callers and callees overlap: then hot is by self cost */
 	size_t functions;            /* trees that weigh anything */
 };
 
