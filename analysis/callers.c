@@ -46,7 +46,7 @@ static void place_nodes(struct slope_callers *c, uint32_t unit, const uint32_t *
 
 		*to = (struct slope_callers_place){
 			.function = from->function, .site = from->site, .parent = SLOPE_CONTEXT_NONE, .calls = from->calls,
-			.self = from->self[unit], .total = from->total[unit], .root = position[i],
+			.self = from->self[unit], .total = from->total[unit], .root = position[i], .node = i,
 		};
 		if (from->parent != SLOPE_CONTEXT_NONE) {
 			to->parent = position[from->parent];

@@ -27,6 +27,7 @@ struct slope_callers_place {
 	uint32_t root;               /* the first node of its tree: itself, for a root */
 	uint32_t depth;              /* calls between it and its root */
 	uint32_t end;                /* position behind all that is below it */
+	uint32_t node;               /* its position in the profile */
 	uint64_t calls, self, total;
 };
 

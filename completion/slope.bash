@@ -22,7 +22,7 @@ _slope_options() {
 		;;
 	contexts) echo '-j --json -f --function= -k --k= -s --similar= -b --by= --sites --statistics -n --top= -u --unit= --ascii --color=' ;;
 	threads) echo '-j --json -n --top= -u --unit= -f --filter= --color=' ;;
-	export) echo '-f --format= -o --output= -u --unit= --threads -i --input= --function=' ;;
+	export) echo '-f --format= -o --output= -u --unit= --threads -k --k= -i --input= --function=' ;;
 	merge) echo '-o --output=' ;;
 	info) echo '-j --json' ;;
 	doctor) echo '-j --json --color=' ;;

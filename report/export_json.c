@@ -131,6 +131,50 @@ static void put_edges(struct slope_json *j, const struct slope_profile *p)
 	slope_json_end(j);
 }
 
+static void put_position(struct slope_json *j, const char *key, uint32_t position)
+{
+	if (position == SLOPE_CONTEXT_NONE)
+		slope_json_null(j, key);
+	else
+		slope_json_uint(j, key, position);
+}
+
+static void put_sites(struct slope_json *j, const struct slope_profile *p)
+{
+	slope_json_array(j, "sites", false);
+	for (size_t i = 0; i < p->site_count; i++) {
+		slope_json_object(j, NULL, true);
+		slope_json_uint(j, "module", p->site[i].module);
+		slope_json_uint(j, "offset", p->site[i].offset);
+		slope_json_string(j, "file", p->site[i].file);
+		slope_json_uint(j, "line", p->site[i].line);
+		slope_json_end(j);
+	}
+	slope_json_end(j);
+}
+
+static void put_contexts(struct slope_json *j, const struct slope_profile *p)
+{
+	slope_json_uint(j, "context_k", p->context_k);
+	slope_json_bool(j, "context_collapsed", p->context_collapsed);
+	put_sites(j, p);
+	slope_json_array(j, "contexts", false);
+	for (size_t i = 0; i < p->context_count; i++) {
+		const struct slope_profile_context *c = &p->context[i];
+
+		slope_json_object(j, NULL, true);
+		slope_json_uint(j, "function", c->function);
+		slope_json_uint(j, "thread", c->thread);
+		put_position(j, "parent", c->parent);
+		put_position(j, "site", c->site);
+		slope_json_uint(j, "calls", c->calls);
+		slope_facts_costs(j, "total", p, c->total);
+		slope_facts_costs(j, "self", p, c->self);
+		slope_json_end(j);
+	}
+	slope_json_end(j);
+}
+
 bool slope_export_json(const struct slope_profile *p, FILE *out)
 {
 	struct slope_json j;
@@ -155,6 +199,7 @@ bool slope_export_json(const struct slope_profile *p, FILE *out)
 	put_functions(&j, p);
 	put_records(&j, p);
 	put_edges(&j, p);
+	put_contexts(&j, p);
 	slope_json_end(&j);
 	return true;
 }
