@@ -252,6 +252,18 @@ static void put_variance(const struct slope_show *s, FILE *out)
 			  slope_table_real(w->cost[SLOPE_COST_MAX], most), slope_table_real(w->calls, calls));
 }
 
+/* "n^2 from parse_list, n elsewhere": then the growth above is that of a mixture. */
+static bool put_contexts(const struct slope_show *s, FILE *out)
+{
+	char *text = slope_variants_text(&s->variants, s->p);
+	bool ok = text;
+
+	if (ok && *text)
+		ok = put_safe_entry(s, out, "contexts", text);
+	free(text);
+	return ok;
+}
+
 static void put_input(const struct slope_show *s, FILE *out)
 {
 	char outside[16], threads[16];
@@ -276,6 +288,7 @@ bool slope_show_text(const struct slope_show *s, FILE *out)
 	ok &= slope_parts_each_loss(s->p, put_loss, &(struct loss_entries){ s, out });
 	fputc('\n', out);
 	put_growth(s, out);
+	ok &= put_contexts(s, out);
 	put_outliers(s, out);
 	put_variance(s, out);
 	put_input(s, out);

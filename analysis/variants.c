@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/variants.h"
+
+#define APART 0.3                /* between the intervals of two exponents that differ beyond doubt */
+#define NAMED 3u                 /* contexts that a sentence names */
+
+/* ---- telling apart ---- */
+
+struct entry {
+	const struct slope_profile_variant *from;
+	uint32_t callers;            /* of these count so many */
+	bool rest;
+};
+
+static int by_callers(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	for (uint32_t i = 0; i < x->callers && i < y->callers; i++)
+		if (x->from->caller[i] != y->from->caller[i])
+			return x->from->caller[i] > y->from->caller[i] ? 1 : -1;
+	if (x->callers != y->callers)
+		return x->callers > y->callers ? 1 : -1;
+	return (x->rest > y->rest) - (x->rest < y->rest);
+}
+
+/* The profile's variants of a function; they are sorted by it. */
+static const struct slope_profile_variant *find(const struct slope_profile *p, uint32_t function, size_t *count)
+{
+	size_t low = 0, high = p->variant_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (p->variant[middle].row.function < function)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (high = low; high < p->variant_count && p->variant[high].row.function == function; high++)
+		;
+	*count = high - low;
+	return p->variant + low;
+}
+
+static bool fill(struct slope_variant *to, const struct entry *entry, size_t count, const struct slope_profile *p,
+		 uint32_t metric, uint32_t unit)
+{
+	*to = (struct slope_variant){
+		.caller = entry->from->caller, .callers = entry->callers, .rest = entry->rest, .curve = slope_curve_none(),
+		.row = calloc(count, sizeof(*to->row)), .rows = count,
+	};
+	if (!to->row)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct slope_profile_row *row = &entry[i].from->row;
+
+		to->row[i] = row;
+		to->calls += row->calls;
+		to->total += row->total[unit];
+		to->self += row->self[unit];
+	}
+	return slope_curve_load_rows(&to->curve, p, to->row, count, metric, unit);
+}
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct slope_variant *x = a, *y = b;
+
+	if (x->total != y->total)
+		return x->total < y->total ? 1 : -1;
+	return x->calls != y->calls ? (x->calls < y->calls ? 1 : -1) : (x->caller > y->caller) - (x->caller < y->caller);
+}
+
+static bool tell_apart(struct slope_variants *v, const struct slope_profile *p, uint32_t function, uint32_t metric,
+		       uint32_t unit)
+{
+	size_t count;
+	const struct slope_profile_variant *from = find(p, function, &count);
+	struct entry *entry = calloc(count + 1, sizeof(*entry));
+	bool ok = entry;
+
+	v->variant = calloc(count + 1, sizeof(*v->variant));
+	ok = ok && v->variant;
+	for (size_t i = 0; ok && i < count; i++) {
+		uint32_t callers = from[i].callers < v->k ? from[i].callers : v->k;
+
+		entry[i] = (struct entry){ &from[i], callers, from[i].rest && from[i].callers < v->k };
+	}
+	if (ok)
+		qsort(entry, count, sizeof(*entry), by_callers);
+	for (size_t i = 0, next; ok && i < count; i = next) {
+		for (next = i + 1; next < count && !by_callers(&entry[i], &entry[next]); next++)
+			;
+		ok = fill(&v->variant[v->count++], entry + i, next - i, p, metric, unit);
+	}
+	free(entry);
+	if (ok)
+		qsort(v->variant, v->count, sizeof(*v->variant), by_cost);
+	return ok;
+}
+
+/* ---- differences ---- */
+
+static bool known(const struct slope_growth *g)
+{
+	return g->verdict != SLOPE_VERDICT_INCONCLUSIVE;
+}
+
+static double least(const struct slope_growth *g)
+{
+	return isnan(g->low) || g->verdict == SLOPE_VERDICT_EXPONENTIAL ? g->exponent : g->low;
+}
+
+bool slope_variants_is_flat(const struct slope_variants *v, const struct slope_variant *variant)
+{
+	const struct slope_growth *steepest = &v->variant[v->steepest].growth, *g = &variant->growth;
+
+	return known(steepest) && known(g) && g->verdict != steepest->verdict &&
+	       fmax(isnan(g->high) ? g->exponent : g->high, 0) + APART < least(steepest);
+}
+
+bool slope_variants_is_steep(const struct slope_variants *v, const struct slope_variant *variant)
+{
+	return known(&variant->growth) && !slope_variants_is_flat(v, variant);
+}
+
+/* All that are flat as one curve. */
+static bool join_flat(struct slope_variants *v, const struct slope_profile *p, uint32_t metric, uint32_t unit, bool thorough)
+{
+	struct slope_curve curve = slope_curve_none();
+	const struct slope_variant *heaviest = NULL;
+	const struct slope_profile_row **row;
+	size_t rows = 0;
+
+	for (size_t i = 0; i < v->count; i++)
+		rows += v->variant[i].rows;
+	row = calloc(rows + 1, sizeof(*row));
+	rows = 0;
+	for (size_t i = 0; row && i < v->count; i++) {
+		const struct slope_variant *variant = &v->variant[i];
+
+		if (!slope_variants_is_flat(v, variant))
+			continue;
+		heaviest = heaviest ? heaviest : variant;
+		memcpy(row + rows, variant->row, variant->rows * sizeof(*row));
+		rows += variant->rows;
+	}
+	bool ok = row && slope_curve_load_rows(&curve, p, row, rows, metric, unit);
+
+	if (ok)
+		slope_growth_of(&v->flat_growth, &curve, SLOPE_COST_MEAN, thorough);
+	if (ok && heaviest && !known(&v->flat_growth))
+		v->flat_growth = heaviest->growth;
+	slope_curve_fini(&curve);
+	free(row);
+	return ok;
+}
+
+static bool find_difference(struct slope_variants *v, const struct slope_profile *p, uint32_t metric, uint32_t unit,
+			    bool thorough)
+{
+	v->steepest = SIZE_MAX;
+	for (size_t i = 0; i < v->count; i++) {
+		slope_growth_of(&v->variant[i].growth, &v->variant[i].curve, SLOPE_COST_MEAN, thorough);
+		if (known(&v->variant[i].growth) && (v->steepest == SIZE_MAX ||
+		    least(&v->variant[i].growth) > least(&v->variant[v->steepest].growth)))
+			v->steepest = i;
+	}
+	if (v->steepest == SIZE_MAX) {
+		v->steepest = 0;
+		return true;
+	}
+	for (size_t i = 0; i < v->count; i++) {
+		v->steep += slope_variants_is_steep(v, &v->variant[i]);
+		v->flat += slope_variants_is_flat(v, &v->variant[i]);
+	}
+	v->differ = v->flat != 0;
+	return !v->differ || join_flat(v, p, metric, unit, thorough);
+}
+
+static bool init_k(struct slope_variants *v, const struct slope_profile *p, uint32_t function, uint32_t k, uint32_t metric,
+		   uint32_t unit, bool thorough)
+{
+	*v = (struct slope_variants){ .k = k };
+	if (tell_apart(v, p, function, metric, unit) && find_difference(v, p, metric, unit, thorough))
+		return true;
+	slope_variants_fini(v);
+	return false;
+}
+
+bool slope_variants_init(struct slope_variants *v, const struct slope_profile *p, uint32_t function, uint32_t k,
+			 uint32_t metric, uint32_t unit, bool thorough)
+{
+	if (k)
+		return init_k(v, p, function, k, metric, unit, thorough);
+	for (k = 1; k <= p->variant_k; k++) {
+		if (!init_k(v, p, function, k, metric, unit, thorough))
+			return false;
+		if (v->differ)
+			return true;
+		slope_variants_fini(v);
+	}
+	return init_k(v, p, function, 1, metric, unit, thorough);
+}
+
+void slope_variants_fini(struct slope_variants *v)
+{
+	for (size_t i = 0; i < v->count; i++) {
+		slope_curve_fini(&v->variant[i].curve);
+		free(v->variant[i].row);
+	}
+	free(v->variant);
+	*v = (struct slope_variants){ 0 };
+}
+
+/* ---- words ---- */
+
+char *slope_variants_callers(const struct slope_variant *variant, const struct slope_profile *p, const char *arrow)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return NULL;
+	for (uint32_t i = 0; i < variant->callers; i++) {
+		uint32_t caller = variant->caller[i];
+
+		fprintf(out, "%s%s", i ? arrow : "", caller == SLOPE_FN_ROOT ? "(start)" : slope_profile_name(&p->function[caller]));
+	}
+	if (variant->rest)
+		fprintf(out, "%s(other callers)", variant->callers ? arrow : "");
+	else if (!variant->callers)
+		fputs("(start)", out);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* "n^2 from a, b and 2 more" */
+static bool put_side(const struct slope_variants *v, const struct slope_profile *p, bool flat, const struct slope_growth *g,
+		     FILE *out)
+{
+	size_t all = flat ? v->flat : v->steep, said = 0;
+	char growth[SLOPE_GROWTH_TEXT];
+
+	fprintf(out, "%s from ", slope_growth_text(g, growth));
+	for (size_t i = 0; i < v->count && said < NAMED; i++) {
+		if (!(flat ? slope_variants_is_flat(v, &v->variant[i]) : slope_variants_is_steep(v, &v->variant[i])))
+			continue;
+		char *name = slope_variants_callers(&v->variant[i], p, " <- ");
+
+		if (!name)
+			return false;
+		fprintf(out, "%s%s", !said ? "" : said + 1 == all ? " and " : ", ", name);
+		free(name);
+		said++;
+	}
+	if (said < all)
+		fprintf(out, " and %zu more", all - said);
+	return true;
+}
+
+char *slope_variants_text(const struct slope_variants *v, const struct slope_profile *p)
+{
+	char *text = NULL, growth[SLOPE_GROWTH_TEXT];
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+	bool ok = out;
+
+	if (!out)
+		return NULL;
+	if (v->differ) {
+		ok = put_side(v, p, false, &v->variant[v->steepest].growth, out);
+		fputs(", ", out);
+		if (v->steep + v->flat == v->count && v->flat > 1)
+			fprintf(out, "%s elsewhere", slope_growth_text(&v->flat_growth, growth));
+		else
+			ok &= put_side(v, p, true, &v->flat_growth, out);
+	}
+	ok &= fclose(out) == 0;
+	if (ok)
+		return text;
+	free(text);
+	return NULL;
+}
