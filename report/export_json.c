@@ -4,6 +4,7 @@
  * "slope-profile/1". Functions, modules and threads are named by their
  * positions in the arrays.
  */
+#include "report/export_contexts.h"
 #include "report/facts.h"
 #include "report/functions.h"
 
@@ -71,25 +72,28 @@ static void put_points(struct slope_json *j, const struct slope_profile *p, cons
 	slope_json_end(j);
 }
 
+void slope_export_row(struct slope_json *j, const struct slope_profile *p, const struct slope_profile_row *row)
+{
+	slope_json_uint(j, "function", row->function);
+	slope_json_uint(j, "thread", row->thread);
+	slope_json_uint(j, "calls", row->calls);
+	slope_facts_costs(j, "total", p, row->total);
+	slope_facts_costs(j, "self", p, row->self);
+	slope_json_object(j, "input", true);
+	slope_json_uint(j, "rms", row->rms);
+	slope_json_uint(j, "trms", row->trms);
+	slope_json_uint(j, "thread", row->thread_input);
+	slope_json_uint(j, "external", row->external);
+	slope_json_end(j);
+	put_points(j, p, row);
+}
+
 static void put_records(struct slope_json *j, const struct slope_profile *p)
 {
 	slope_json_array(j, "records", false);
 	for (size_t i = 0; i < p->row_count; i++) {
-		const struct slope_profile_row *row = &p->row[i];
-
 		slope_json_object(j, NULL, false);
-		slope_json_uint(j, "function", row->function);
-		slope_json_uint(j, "thread", row->thread);
-		slope_json_uint(j, "calls", row->calls);
-		slope_facts_costs(j, "total", p, row->total);
-		slope_facts_costs(j, "self", p, row->self);
-		slope_json_object(j, "input", true);
-		slope_json_uint(j, "rms", row->rms);
-		slope_json_uint(j, "trms", row->trms);
-		slope_json_uint(j, "thread", row->thread_input);
-		slope_json_uint(j, "external", row->external);
-		slope_json_end(j);
-		put_points(j, p, row);
+		slope_export_row(j, p, &p->row[i]);
 		slope_json_end(j);
 	}
 	slope_json_end(j);
@@ -155,6 +159,7 @@ bool slope_export_json(const struct slope_profile *p, FILE *out)
 	put_functions(&j, p);
 	put_records(&j, p);
 	put_edges(&j, p);
+	slope_export_contexts(&j, p);
 	slope_json_end(&j);
 	return true;
 }
