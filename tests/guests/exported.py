@@ -74,7 +74,7 @@ class Profile:
         self.ended, self.renumberings = document["exit"]["ended"], document["renumberings"]
         self.lost, self.problems = document["lost"], document["problems"]
         self._threads = document["threads"]
-        self._nodes = document["contexts"]["nodes"] if document["contexts"] else []
+        self._nodes = document["contexts"]
         self._functions = [
             Function(i, f["name"], os.path.basename(self.modules[f["module"]]["path"]) if f["module"] else None,
                      f["offset"], f["file"]) for i, f in enumerate(document["functions"])]
@@ -173,7 +173,7 @@ class Profile:
         lines = {}
         for number, node in enumerate(self._nodes):
             if self._path(number)[-1] == name and node["calls"]:
-                line = self.document["contexts"]["sites"][node["site"]]["line"] if node["site"] is not None else None
+                line = self.document["sites"][node["site"]]["line"] if node["site"] is not None else None
                 lines[line] = lines.get(line, 0) + node["calls"]
         return lines
 
@@ -242,9 +242,9 @@ class Profile:
 
     def _broken_contexts(self):
         """Nodes add up to the records: calls, self costs, and what all activations cost together."""
-        if not self._nodes or self.document["contexts"]["burst_period_ns"]:
+        if not self._nodes:
             return
-        collapsed = self.document["contexts"]["collapsed"]
+        collapsed = self.document["context_collapsed"]
         unit = self.document["cost_units"][0]
         sums = {}
         for node in self._nodes:
