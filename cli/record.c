@@ -4,6 +4,7 @@
  * runs; afterwards the profiles of all its processes get their names. The
  * program's stdin, stdout and stderr are its own throughout.
  */
+#include <ctype.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "cli/verification.h"
 
 #define MAX_THREADS_DEFAULT 1000
+#define CONTEXT_K_MAX 1000000u
 
 static const struct slope_settings defaults = {
 	.output = SLOPE_DEFAULT_FILE, .cost = "ir", .cell = 4, .max_points = SLOPE_POINTS_MAX_DEFAULT,
@@ -48,6 +50,12 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		  "let these functions or modules count as part of their callers", 0, 0 },
 		{ "max-points", 0, SLOPE_OPTION_NUMBER, &s->max_points, "N",
 		  "sizes kept apart per function before they are folded into bins (100000)", 16, UINT32_MAX },
+		{ "contexts", 0, SLOPE_OPTION_MAYBE, &s->contexts, "cct|K",
+		  "keep calling contexts: whole paths (cct), or those of K callers", 0, 0 },
+		{ "context-sites", 0, SLOPE_OPTION_FLAG, &s->context_sites, NULL,
+		  "tell contexts apart by the places of their calls, too", 0, 0 },
+		{ "context-recursion", 0, SLOPE_OPTION_CHOICE, &s->context_recursion, "keep|collapse",
+		  "every depth of a recursion is a context (keep), or goes back to the first", 0, 0 },
 		{ "fair-sched", 0, SLOPE_OPTION_CHOICE, &s->fair_sched, "yes|no",
 		  "let threads take turns in order", 0, 0 },
 		{ "max-threads", 0, SLOPE_OPTION_NUMBER, &s->max_threads, "N",
@@ -94,7 +102,37 @@ static bool known_units(const char *cost)
 	}
 }
 
-static bool sensible(const struct slope_settings *s)
+/* What --contexts and its company say. Only Valgrind can do it so far. */
+static bool sensible_contexts(struct slope_settings *s)
+{
+	char *end = NULL;
+
+	if (!s->contexts && (s->context_sites || s->context_recursion)) {
+		slope_say("%s goes with --contexts", s->context_sites ? "--context-sites" : "--context-recursion");
+		return false;
+	}
+	if (!s->contexts)
+		return true;
+	if (*s->contexts && strcmp(s->contexts, "cct")) {
+		s->context_k = isdigit((unsigned char)*s->contexts) ? strtoull(s->contexts, &end, 10) : 0;
+		if (!s->context_k || *end || s->context_k > CONTEXT_K_MAX) {
+			slope_say("--contexts=%s: give cct, or a number of callers from 1 to %u", s->contexts, CONTEXT_K_MAX);
+			return false;
+		}
+	}
+	if (s->context_k && s->context_recursion) {
+		slope_say("--context-recursion=collapse needs whole paths: --contexts=cct");
+		return false;
+	}
+	if (s->source == SLOPE_SOURCE_TRANSLATOR || s->verify) {
+		slope_say("--contexts: the translator keeps no contexts yet; use --source=valgrind, without --verify");
+		return false;
+	}
+	s->source = SLOPE_SOURCE_VALGRIND;
+	return true;
+}
+
+static bool sensible(struct slope_settings *s)
 {
 	if (s->source == SLOPE_SOURCE_SAMPLER) {
 		slope_say("--source=sampler: this build has no sampler; leave the option out");
@@ -116,7 +154,7 @@ static bool sensible(const struct slope_settings *s)
 		slope_say("-o needs a file name");
 		return false;
 	}
-	return known_units(s->cost);
+	return known_units(s->cost) && sensible_contexts(s);
 }
 
 static int exit_status(int status)

@@ -55,6 +55,12 @@ static void source_options(struct slope_list *options, const struct slope_settin
 	slope_list_add(options, "--max-points=%llu", (unsigned long long)s->max_points);
 	if (s->stamp_limit)
 		slope_list_add(options, "--stamp-limit=%llu", (unsigned long long)s->stamp_limit);
+	if (s->contexts)
+		slope_list_add(options, "--contexts=%llu", (unsigned long long)s->context_k);
+	if (s->context_sites)
+		slope_list_add(options, "--context-sites=yes");
+	if (s->context_recursion)
+		slope_list_add(options, "--context-collapse=yes");
 	if (s->access)
 		slope_list_add(options, "--access=%s", access_name[s->access]);
 }

@@ -7,6 +7,7 @@ _slope_options() {
 	case $1 in
 	record)
 		echo '-o --output= --source= --cost= --input= --cell= --toggle= --only= --skip= --max-points='
+		echo '--contexts --context-sites --context-recursion='
 		echo '--fair-sched= --max-threads= --no-symbols --verify -j --json -q --quiet'
 		;;
 	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color=' ;;
@@ -38,6 +39,8 @@ _slope_values() {
 	record/--input) echo 'trms rms both' ;;
 	record/--cell) echo '1 2 4 8 16 32 64' ;;
 	record/--fair-sched) echo 'yes no' ;;
+	record/--contexts) echo 'cct 1 2 4 10' ;;
+	record/--context-recursion) echo 'keep collapse' ;;
 	report/--sort | report/-s) echo 'growth total self calls name' ;;
 	contexts/--by | contexts/-b) echo 'self total calls' ;;
 	*/--of) echo 'mean max min' ;;
@@ -55,7 +58,7 @@ _slope_program_at() {
 	for (( ; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-o | =) ((i++)) ;;
-		--output | --source | --cost | --input | --cell | --toggle | --only | --skip | --max-points | --fair-sched | --max-threads)
+		--output | --source | --cost | --input | --cell | --toggle | --only | --skip | --max-points | --context-recursion | --fair-sched | --max-threads)
 			[ "${COMP_WORDS[i + 1]}" = = ] || ((i++))
 			;;
 		--) echo $((i + 1)) && return ;;

@@ -12,16 +12,16 @@
 /* Position of the deepest activation with a stamp <= s: near the top, or by binary search. */
 static size_t find_owner(const struct slope_thread *t, uint32_t s)
 {
-	const uint32_t *stamp = t->stamp;
+	const struct slope_frame *frame = t->frame;
 	size_t lo = 0, hi = t->depth - 1;
 
 	for (size_t near = 0; hi && near < NEAR_FRAMES; near++)
-		if (stamp[--hi] <= s)
+		if (frame[--hi].stamp <= s)
 			return hi;
 	while (hi - lo > 1) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (stamp[mid] <= s)
+		if (frame[mid].stamp <= s)
 			lo = mid;
 		else
 			hi = mid;
@@ -32,11 +32,10 @@ static size_t find_owner(const struct slope_thread *t, uint32_t s)
 /* The same for a cell that moves to the top: where one came from, more will. */
 static struct slope_frame *loser_of(struct slope_thread *t, uint32_t s)
 {
-	slope_thread_settle(t);
-	t->hint = find_owner(t, s);
-	t->hint_stamp = t->stamp[t->hint];
-	t->hint_span = t->stamp[t->hint + 1] - t->hint_stamp;
-	return &t->frame[t->hint];
+	t->hint = t->frame + find_owner(t, s);
+	t->hint_stamp = t->hint->stamp;
+	t->hint_span = t->hint[1].stamp - t->hint_stamp;
+	return t->hint;
 }
 
 /* The last writer of a cell that the thread has not seen since; it sees it now. */
@@ -56,9 +55,12 @@ static uint32_t new_to(struct slope_thread *t, uint64_t cell, bool pending)
 
 static void count_induced(struct slope_frame *top, uint32_t writer)
 {
+	if (writer == SLOPE_WRITER_NONE)
+		return;
+	slope_frame_induced(top);
 	if (writer == SLOPE_WRITER_KERNEL)
 		top->external++;
-	else if (writer != SLOPE_WRITER_NONE)
+	else
 		top->thread++;
 }
 
@@ -79,13 +81,15 @@ void slope_thread_read_stale(struct slope_thread *t, uint64_t cell, uint32_t *wo
 
 	count_induced(top, new_to(t, cell, pending));
 	if (old >= t->top_stamp) {
+		slope_frame_induced(top);
 		top->extra++;            /* new data in a cell that is not new */
 	} else {
 		top->rms++;
-		if (old >= t->stamp[0]) {
+		if (old >= t->frame->stamp) {
 			struct slope_frame *owner = loser_of(t, old);
 
 			owner->rms--;
+			slope_frame_induced(owner);
 			owner->extra++;  /* new to all of the stack */
 		}
 	}
@@ -154,7 +158,7 @@ static uint32_t new_stamp(const struct slope_thread *t, size_t at)
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (t->stamp[mid] < t->stamp[at])
+		if (t->frame[mid].stamp < t->frame[at].stamp)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -165,13 +169,13 @@ static uint32_t new_stamp(const struct slope_thread *t, size_t at)
 static void restamp(void *arg, uint32_t *words, size_t count)
 {
 	struct slope_thread *t = arg;
-	uint32_t top = t->stamp[t->depth - 1], new_top = new_stamp(t, t->depth - 1);
+	uint32_t top = t->top->stamp, new_top = new_stamp(t, t->depth - 1);
 
 	for (size_t i = 0; i < count; i++) {
 		uint32_t w = __atomic_load_n(&words[i], __ATOMIC_RELAXED), flag = slope_stamp_pending(w) ? SLOPE_PENDING : 0;
 		uint32_t s = w - flag;
 
-		if (s < t->stamp[0])
+		if (s < t->frame->stamp)
 			continue;
 		uint32_t fresh = s >= top ? new_top : new_stamp(t, find_owner(t, s));
 
@@ -187,20 +191,18 @@ void slope_thread_renumber(struct slope_thread *t)
 {
 	struct slope_session *s = t->session;
 
-	slope_thread_settle(t);
 	slope_shadow_each(&t->shadow, restamp, t);
 	if (s->each_window_word)
 		s->each_window_word(s->window_ctx, t, restamp, t);
 	uint32_t old = 0, fresh = 0;
 
 	for (size_t i = 0; i < t->depth; i++) {
-		if (t->stamp[i] != old)
+		if (t->frame[i].stamp != old)
 			fresh = slope_stamp_number((uint32_t)i, t->marks);
-		old = t->stamp[i];
-		t->stamp[i] = fresh;
+		old = t->frame[i].stamp;
+		t->frame[i].stamp = fresh;
 	}
 	t->top_stamp = fresh;
-	t->below_stamp = t->depth > 1 ? t->stamp[t->depth - 2] : fresh;
 	t->clock = slope_stamp_number((uint32_t)t->depth, t->marks);
 	t->hint_span = 0;
 	__atomic_fetch_add(&s->renumberings, 1, __ATOMIC_RELAXED);

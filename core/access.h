@@ -5,7 +5,7 @@
  *
  * Most stale words were last touched in the direct caller, or in the one other
  * activation that the last such word came from. They move one cell from there
- * to the top, counted in the thread and settled when the stack next changes.
+ * to the top.
  */
 #ifndef SLOPE_CORE_ACCESS_H
 #define SLOPE_CORE_ACCESS_H
@@ -15,12 +15,13 @@
 /* Is the stale word one of the common kinds? Then `cells` of it have been counted. */
 SLOPE_INLINE bool slope_thread_moved(struct slope_thread *t, uint32_t word, uint32_t cells)
 {
-	if (word - t->below_stamp < t->top_stamp - t->below_stamp)
-		t->from_caller += cells;
-	else if (word - t->hint_stamp < t->hint_span)
-		t->from_hint += cells;
-	else
+	struct slope_frame *top = t->top, *from = word - t->hint_stamp < t->hint_span ? t->hint : top - 1;
+
+	/* Stale: less than the top's stamp, or negative. */
+	if (SLOPE_UNLIKELY((int32_t)word < (int32_t)from->stamp))
 		return false;
+	top->rms += cells;
+	from->rms -= cells;
 	return true;
 }
 
@@ -63,23 +64,6 @@ SLOPE_INLINE void slope_thread_read_pair(struct slope_thread *t, uint64_t cell, 
 		}
 	}
 	slope_thread_read_apart(t, cell, word, 2);
-}
-
-/* Cells that have moved to the top since the stack last changed go where they belong. */
-SLOPE_INLINE void slope_thread_settle(struct slope_thread *t)
-{
-	struct slope_frame *top = t->top;
-
-	if (t->from_caller) {
-		top[0].rms += t->from_caller;
-		top[-1].rms -= t->from_caller;
-		t->from_caller = 0;
-	}
-	if (t->from_hint) {
-		top[0].rms += t->from_hint;
-		t->frame[t->hint].rms -= t->from_hint;
-		t->from_hint = 0;
-	}
 }
 
 #endif

@@ -21,118 +21,118 @@ struct slope_record *slope_frames_record(struct slope_thread *t, uint32_t fn);
 /* Any call: the first one, folded ones, when there is no room left, and as long as collecting may be off. */
 void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost);
 
-/* The rest of a return, where the function is not plain: toggles and contexts. */
-void slope_frames_pop_any(struct slope_thread *t, const struct slope_frame *f, const uint64_t *spent);
+/* A new frame on top; record, fn, sp, flags, tally_base and stamp are given. */
+SLOPE_INLINE void slope_frames_put(struct slope_thread *t, const struct slope_frame *with, const uint64_t *cost, uint32_t units)
+{
+	struct slope_frame *f = ++t->top;
+
+	t->depth++;
+	t->calls++;
+	t->top_stamp = with->stamp;
+	f->record = with->record;
+	f->sp = with->sp;
+	f->rms = 0;
+	f->fn = with->fn;
+	f->flags = with->flags;
+	f->tally_base = with->tally_base;
+	f->stamp = with->stamp;
+	for (uint32_t u = 0; u < units; u++) {
+		f->cost[u].entry = cost[u];
+		f->cost[u].child = 0;
+	}
+}
+
+/*
+ * The usual call: while everything is collected, of a function that has a
+ * record and no flags. False, with nothing changed, when it is not one.
+ */
+SLOPE_INLINE bool slope_frames_push_usual(struct slope_thread *t, struct slope_record *record, uint64_t sp, const uint64_t *cost,
+					   uint32_t units)
+{
+	uint32_t stamp = slope_stamp_next(t->clock, t->marks);
+
+	if (SLOPE_UNLIKELY(t->top >= t->last || stamp >= t->stamp_limit))
+		return false;
+	record->active++;
+	t->clock = stamp;
+	slope_frames_put(t, &(struct slope_frame){
+		.record = record, .fn = record->fn, .sp = sp, .tally_base = t->tallies, .stamp = stamp,
+	}, cost, units);
+	return true;
+}
 
 SLOPE_INLINE void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags,
 				     const uint64_t *cost, uint32_t units)
 {
 	struct slope_record *record = slope_thread_record(t, fn);
-	uint32_t stamp = slope_stamp_next(t->clock, t->marks);
 
-	if (SLOPE_UNLIKELY(!t->plain || !record || record->flags || t->depth == t->capacity || stamp >= t->stamp_limit)) {
+	if (SLOPE_UNLIKELY(!t->plain || !record || record->flags || flags ||
+			   !slope_frames_push_usual(t, record, sp, cost, units)))
 		slope_frames_push_any(t, fn, sp, flags, cost);
-		return;
-	}
-	if (t->from_caller | t->from_hint)
-		slope_thread_settle(t);
-	record->active++;
-	t->below_stamp = t->top_stamp;
-	t->clock = t->top_stamp = t->stamp[t->depth] = stamp;
-	if (SLOPE_UNLIKELY(++t->depth > t->max_depth))
-		t->max_depth = t->depth;
-	t->calls++;
-	struct slope_frame *f = ++t->top;
-
-	f->record = record;
-	f->fn = fn;
-	f->flags = flags;
-	f->tally_base = t->tallies;
-	f->sp = sp;
-	f->rms = f->extra = 0;
-	f->thread = f->external = 0;
-	for (uint32_t u = 0; u < units; u++) {
-		f->entry[u] = cost[u];
-		f->child[u] = 0;
-	}
 }
 
-/* There is no memory for a point: the next one has none to be compared with. */
-SLOPE_INLINE void slope_frames_lose_point(struct slope_thread *t, struct slope_record *r)
-{
-	slope_session_lose(t->session, SLOPE_LOST_POINTS, 1);
-	r->again_n = UINT64_MAX;
-}
+/* An activation of size n, with nothing induced, that is not as the one before. One unit. */
+void slope_frames_point(struct slope_thread *t, struct slope_record *r, uint64_t n, uint64_t cost);
 
-/* A finished activation goes into its function's tables. */
-SLOPE_INLINE void slope_frames_collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *cost,
-				       uint32_t units)
+/* What every activation leaves in its record but points: it is no longer active, and had this cost. */
+SLOPE_INLINE void slope_frames_spend(struct slope_record *r, const struct slope_frame *f, const uint64_t *spent, uint32_t units)
 {
-	uint32_t metrics = t->metrics;
-	struct slope_record *r = f->record;
-	uint64_t rms = (uint64_t)f->rms, trms = (uint64_t)(f->rms + f->extra);
-	struct slope_sample sample = { .n = trms, .rms = rms, .thread = f->thread, .external = f->external, .cost = cost };
-
-	if (t->tallies != f->tally_base)
-		slope_tally_flush(t, f, metrics & 1u << SLOPE_METRIC_TRMS ? trms : rms, units);
 	r->active--;
 	for (uint32_t u = 0; u < units; u++) {
-		r->self[u] += cost[u] - f->child[u];
+		r->self[u] += spent[u] - f->cost[u].child;
 		if (SLOPE_UNLIKELY(r->active))
-			r->nested[u] += cost[u];
+			r->nested[u] += spent[u];
 	}
-	/* As the one before, and nothing induced: then n is rms, by either metric. */
-	if (SLOPE_LIKELY(trms == r->again_n && units == 1 && cost[0] == r->again_cost && trms == rms &&
-			 !(f->thread | f->external))) {
-		r->again++;
-		return;
-	}
-	if (r->again)
-		slope_record_settle(r);
-	bool comparable = units == 1 && !(metrics & (metrics - 1)) && trms == rms && !(f->thread | f->external);
-
-	r->again_n = comparable ? trms : UINT64_MAX;
-	r->again_cost = cost[0];
-	if (metrics & 1u << SLOPE_METRIC_TRMS && !slope_points_add(&r->points[SLOPE_METRIC_TRMS], &sample, units))
-		slope_frames_lose_point(t, r);
-	sample.n = rms;
-	if (metrics & 1u << SLOPE_METRIC_RMS && !slope_points_add(&r->points[SLOPE_METRIC_RMS], &sample, units))
-		slope_frames_lose_point(t, r);
 }
 
-/* The topmost frame ends and gives what it has to the one below. */
+/* The frame `f` is gone: the one below is on top. */
+SLOPE_INLINE void slope_frames_drop(struct slope_thread *t, const struct slope_frame *f)
+{
+	t->top--;
+	t->depth--;
+	t->top_stamp = f[-1].stamp;
+	if (t->hint >= f)
+		t->hint_span = 0;
+}
+
+/* Whatever the topmost frame is: it ends and gives what it has to the one below. */
+void slope_frames_pop_any(struct slope_thread *t, const uint64_t *cost);
+
+/* The usual return, when tallies are flushed: true if the activation was as the one before of its function, and so is counted. */
+SLOPE_INLINE bool slope_frames_pop_usual(struct slope_thread *t, struct slope_frame *f, uint64_t n, uint64_t spent)
+{
+	struct slope_record *r = f->record;
+	struct slope_frame *below = f - 1;
+	bool again = n == r->again_n && spent == r->again_cost;
+
+	slope_frames_spend(r, f, &spent, 1);
+	slope_tally_put(t, below->tally_base, r, &spent, 1);
+	below->cost[0].child += spent;
+	below->rms += f->rms;
+	slope_frames_drop(t, f);
+	if (SLOPE_LIKELY(again))
+		r->again++;
+	return again;
+}
+
+/*
+ * The topmost frame ends and gives what it has to the one below. It is usual
+ * to have one unit, a function without flags and nothing induced.
+ */
 SLOPE_INLINE void slope_frames_pop(struct slope_thread *t, const uint64_t *cost, uint32_t units)
 {
-	if (t->from_caller | t->from_hint)
-		slope_thread_settle(t);
-	struct slope_frame *f = t->top--, *below = f - 1;
-	struct slope_record *r = f->record;
-	uint64_t spent[SLOPE_UNITS_MAX];
+	struct slope_frame *f = t->top;
 
-	t->depth--;
-	for (uint32_t u = 0; u < units; u++)
-		spent[u] = cost[u] - f->entry[u];
-	if (SLOPE_LIKELY(r != NULL))
-		slope_frames_collect(t, f, spent, units);
-	if (SLOPE_UNLIKELY(!r || r->flags))
-		slope_frames_pop_any(t, f, spent);
-	if (SLOPE_UNLIKELY(!t->depth))
+	if (SLOPE_UNLIKELY(units != 1 || f->flags || t->tallies == t->tally_capacity)) {
+		slope_frames_pop_any(t, cost);
 		return;
-	if (SLOPE_LIKELY(r != NULL))
-		slope_tally_add(t, below->tally_base, r, spent, units);
-	for (uint32_t u = 0; u < units; u++)
-		below->child[u] += r ? spent[u] : f->child[u];
-	below->rms += f->rms;
-	if (f->extra | (int64_t)(f->thread | f->external)) {
-		below->extra += f->extra;
-		below->thread += f->thread;
-		below->external += f->external;
 	}
-	t->top_stamp = t->below_stamp;
-	if (SLOPE_LIKELY(t->depth > 1))
-		t->below_stamp = t->stamp[t->depth - 2];
-	if (t->hint >= t->depth)
-		t->hint_span = 0;
+	uint64_t spent = cost[0] - f->cost[0].entry, n = (uint64_t)f->rms;
+
+	if (t->tallies != f->tally_base)
+		slope_tally_flush(t, f, n, 1);
+	if (!slope_frames_pop_usual(t, f, n, spent))
+		slope_frames_point(t, f->record, n, spent);
 }
 
 #endif

@@ -26,19 +26,29 @@ struct slope_contexts *slope_contexts_new(struct slope_session *s, struct slope_
 static void free_map(struct slope_map *map)
 {
 	slope_arena_free(map->arena, map->entry, map->capacity * sizeof *map->entry);
-	slope_map_init(map, map->arena);
 }
 
-void slope_contexts_empty(struct slope_contexts *c)
+bool slope_contexts_grow(struct slope_contexts *c, size_t depth)
 {
+	void *place = c->place;
+	bool good = slope_arena_grow(c->arena, &place, &c->places, depth, sizeof(struct slope_context *));
+
+	c->place = place;
+	return good;
+}
+
+void slope_contexts_free(struct slope_contexts *c)
+{
+	if (!c)
+		return;
 	for (struct slope_context_block *b = c->first, *next; b; b = next) {
 		next = b->next;
 		slope_arena_free(c->arena, b, b->bytes);
 	}
 	free_map(&c->root);
 	free_map(&c->child);
-	c->first = c->newest = NULL;
-	c->nodes = 0;
+	slope_arena_free(c->arena, c->place, c->places * sizeof(struct slope_context *));
+	slope_arena_free(c->arena, c, sizeof *c);
 }
 
 static size_t room_in(const struct slope_contexts *c, const struct slope_context_block *b)

@@ -58,6 +58,8 @@ struct slope_contexts {
 	uint32_t k;                        /* 0: the tree */
 	uint32_t last;                     /* the last level of a tree */
 	bool collapse;
+	struct slope_context **place;      /* of each pending activation; a folded one has its caller's; NULL: lost */
+	size_t places;                     /* room for so many */
 	uint32_t site;                     /* of the call to come; the source sets it, the call takes it */
 	uint32_t nodes;                    /* numbers given */
 	struct slope_map root;             /* function -> node */
@@ -68,8 +70,17 @@ struct slope_contexts {
 /* As the session's config says. NULL when memory runs out. All memory is the arena's. */
 struct slope_contexts *slope_contexts_new(struct slope_session *s, struct slope_arena *arena);
 
-/* All nodes go, and new ones will come. */
-void slope_contexts_empty(struct slope_contexts *c);
+/* NULL is fine. */
+void slope_contexts_free(struct slope_contexts *c);
+
+/* The rest of slope_contexts_room. */
+bool slope_contexts_grow(struct slope_contexts *c, size_t depth);
+
+/* Makes room for the places of so many activations. False when memory runs out; nothing changes then. */
+SLOPE_INLINE bool slope_contexts_room(struct slope_contexts *c, size_t depth)
+{
+	return SLOPE_LIKELY(depth <= c->places) || slope_contexts_grow(c, depth);
+}
 
 /* Where the function is when it begins a stack. NULL when memory runs out. O(1). */
 struct slope_context *slope_context_root(struct slope_contexts *c, uint32_t fn);
@@ -89,16 +100,16 @@ SLOPE_INLINE struct slope_context *slope_context_call(struct slope_contexts *c, 
 	return child;
 }
 
-/* An activation at `node` ends. */
-SLOPE_INLINE void slope_context_count(const struct slope_contexts *c, struct slope_context *node, const uint64_t *spent,
-				      const uint64_t *child)
+/* An activation at `node` ends; costs by unit. */
+SLOPE_INLINE void slope_context_count(const struct slope_contexts *c, struct slope_context *node, const uint64_t *total,
+				      const uint64_t *self)
 {
 	bool outer = !c->collapse || !--node->active;
 
 	node->calls++;
 	for (uint32_t u = 0; u < c->units; u++) {
-		node->cost[u] += spent[u] - child[u];
-		node->cost[c->units + u] += outer ? spent[u] : 0;
+		node->cost[u] += self[u];
+		node->cost[c->units + u] += outer ? total[u] : 0;
 	}
 }
 

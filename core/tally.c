@@ -114,31 +114,16 @@ static struct slope_edge *edge_with(struct slope_thread *t, uint32_t caller, str
 	return e;
 }
 
-SLOPE_INLINE void count(struct slope_edge *e, uint32_t bin, const struct slope_tally *tally, uint32_t units)
+void slope_tally_flush_any(struct slope_thread *t, const struct slope_frame *f, uint64_t n)
 {
-	struct slope_edge_row *row = slope_edge_row(e, bin - e->first, units);
+	uint32_t units = t->session->config.units, bin = slope_tally_bin(n);
 
-	row->activations++;
-	row->calls += tally->calls;
-	for (uint32_t u = 0; u < units; u++)
-		row->cost[u] += tally->cost[u];
-	/* Activations further down do not change while this one is pending: nested are all of its calls, or none. */
-	if (SLOPE_UNLIKELY(tally->callee->active))
-		for (uint32_t u = 0; u < units; u++)
-			e->nested[u] += tally->cost[u];
-	tally->callee->tally = tally->outer;
-}
-
-/* All that are left, whatever they need. */
-static __attribute__((noinline)) void flush_any(struct slope_thread *t, uint32_t base, uint32_t caller, uint32_t bin,
-						uint32_t units)
-{
-	while (t->tallies > base) {
+	while (t->tallies > f->tally_base) {
 		const struct slope_tally *tally = slope_tally_at(t, --t->tallies, units);
-		struct slope_edge *e = edge_with(t, caller, tally->callee, bin, units);
+		struct slope_edge *e = edge_with(t, f->fn, tally->callee, bin, units);
 
 		if (e) {
-			count(e, bin, tally, units);
+			slope_tally_count(e, bin, tally, units);
 		} else {
 			slope_session_lose(t->session, SLOPE_LOST_EDGES, tally->calls);
 			tally->callee->tally = tally->outer;
@@ -146,39 +131,17 @@ static __attribute__((noinline)) void flush_any(struct slope_thread *t, uint32_t
 	}
 }
 
-/*
- * The edges are at hand and have the row, as nearly always; if not, the other
- * one goes on. It is called last, so that this one needs no stack.
- */
-SLOPE_INLINE void flush(struct slope_thread *t, const struct slope_frame *f, uint64_t n, uint32_t units)
-{
-	uint32_t bin = slope_tally_bin(n), caller = f->fn, base = f->tally_base, i = t->tallies;
-
-	while (i > base) {
-		const struct slope_tally *tally = slope_tally_at(t, i - 1, units);
-		struct slope_edge *e = tally->callee->edge[0];
-
-		if (!e || e->caller != caller)
-			e = tally->callee->edge[1];
-		if (SLOPE_UNLIKELY(!e || e->caller != caller || bin - e->first >= e->rows))
-			break;
-		count(e, bin, tally, units);
-		i--;
-	}
-	t->tallies = i;
-	if (SLOPE_UNLIKELY(i > base))
-		flush_any(t, base, caller, bin, units);
-}
-
 static __attribute__((noinline)) void flush_units(struct slope_thread *t, const struct slope_frame *f, uint64_t n, uint32_t units)
 {
-	flush(t, f, n, units);
+	if (!slope_tally_flush_known(t, f, n, units))
+		slope_tally_flush_any(t, f, n);
 }
 
+/* What is rare is called last, so that the rest needs no stack. */
 void slope_tally_flush(struct slope_thread *t, const struct slope_frame *f, uint64_t n, uint32_t units)
 {
-	if (SLOPE_LIKELY(units == 1))
-		flush(t, f, n, 1);
-	else
+	if (SLOPE_UNLIKELY(units != 1))
 		flush_units(t, f, n, units);
+	else if (!slope_tally_flush_known(t, f, n, 1))
+		slope_tally_flush_any(t, f, n);
 }

@@ -37,6 +37,9 @@ void slope_tally_release(struct slope_thread *t);
 /* The activation `f` ends with size n, and still counts as active: its tallies go into the edges. O(callees). */
 __attribute__((noinline))
 void slope_tally_flush(struct slope_thread *t, const struct slope_frame *f, uint64_t n, uint32_t units);
+/* The same for those that slope_tally_flush_known has left. */
+__attribute__((noinline))
+void slope_tally_flush_any(struct slope_thread *t, const struct slope_frame *f, uint64_t n);
 
 /* The number of the bin of edges that holds n: below 2^SLOPE_EDGE_BITS each size has one, above so many share a power of 2. */
 SLOPE_INLINE uint32_t slope_tally_bin(uint64_t n)
@@ -61,8 +64,43 @@ SLOPE_INLINE struct slope_tally *slope_tally_at(const struct slope_thread *t, ui
 	return (struct slope_tally *)(t->tally + i * (sizeof(struct slope_tally) + units * sizeof(uint64_t)));
 }
 
-/* An activation of `callee` has returned to the one whose tallies begin at `base`, now the topmost. */
-SLOPE_INLINE void slope_tally_add(struct slope_thread *t, uint32_t base, struct slope_record *callee, const uint64_t *cost,
+/* A tally goes into its edge, which has a row for the bin. */
+SLOPE_INLINE void slope_tally_count(struct slope_edge *e, uint32_t bin, const struct slope_tally *tally, uint32_t units)
+{
+	struct slope_edge_row *row = slope_edge_row(e, bin - e->first, units);
+
+	row->activations++;
+	row->calls += tally->calls;
+	for (uint32_t u = 0; u < units; u++)
+		row->cost[u] += tally->cost[u];
+	/* Activations further down do not change while this one is pending: nested are all of its calls, or none. */
+	if (SLOPE_UNLIKELY(tally->callee->active))
+		for (uint32_t u = 0; u < units; u++)
+			e->nested[u] += tally->cost[u];
+	tally->callee->tally = tally->outer;
+}
+
+/* As slope_tally_flush while the edges are at hand and have the row, as nearly always. False when some are left. */
+SLOPE_INLINE bool slope_tally_flush_known(struct slope_thread *t, const struct slope_frame *f, uint64_t n, uint32_t units)
+{
+	uint32_t bin = slope_tally_bin(n), caller = f->fn, base = f->tally_base, i = t->tallies;
+
+	for (; i > base; i--) {
+		const struct slope_tally *tally = slope_tally_at(t, i - 1, units);
+		struct slope_edge *e = tally->callee->edge[0];
+
+		if (!e || e->caller != caller)
+			e = tally->callee->edge[1];
+		if (SLOPE_UNLIKELY(!e || e->caller != caller || bin - e->first >= e->rows))
+			break;
+		slope_tally_count(e, bin, tally, units);
+	}
+	t->tallies = i;
+	return SLOPE_LIKELY(i == base);
+}
+
+/* As slope_tally_add, with room for one more. */
+SLOPE_INLINE void slope_tally_put(struct slope_thread *t, uint32_t base, struct slope_record *callee, const uint64_t *cost,
 				  uint32_t units)
 {
 	struct slope_tally *tally;
@@ -74,10 +112,6 @@ SLOPE_INLINE void slope_tally_add(struct slope_thread *t, uint32_t base, struct 
 			tally->cost[u] += cost[u];
 		return;
 	}
-	if (SLOPE_UNLIKELY(t->tallies == t->tally_capacity) && !slope_tally_grow(t)) {
-		slope_session_lose(t->session, SLOPE_LOST_EDGES, 1);
-		return;
-	}
 	tally = slope_tally_at(t, t->tallies, units);
 	tally->callee = callee;
 	tally->outer = callee->tally;
@@ -85,6 +119,17 @@ SLOPE_INLINE void slope_tally_add(struct slope_thread *t, uint32_t base, struct 
 	for (uint32_t u = 0; u < units; u++)
 		tally->cost[u] = cost[u];
 	callee->tally = ++t->tallies;
+}
+
+/* An activation of `callee` has returned to the one whose tallies begin at `base`, now the topmost. */
+SLOPE_INLINE void slope_tally_add(struct slope_thread *t, uint32_t base, struct slope_record *callee, const uint64_t *cost,
+				  uint32_t units)
+{
+	if (SLOPE_UNLIKELY(t->tallies == t->tally_capacity) && !slope_tally_grow(t)) {
+		slope_session_lose(t->session, SLOPE_LOST_EDGES, 1);
+		return;
+	}
+	slope_tally_put(t, base, callee, cost, units);
 }
 
 #endif

@@ -1,35 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/slabs.h"
 #include "core/frames.h"
+#include "core/slabs.h"
 
 #define RECORD_PAGE (1u << SLOPE_RECORD_PAGE_LOG2)
 #define FRAMES_FIRST 1024u
+
+/* Below the root's there is one more frame, whose words nobody takes: its stamp is the root's. */
+static size_t stack_bytes(size_t capacity)
+{
+	return slope_page_round((capacity + 1) * sizeof(struct slope_frame));
+}
 
 bool slope_frames_grow(struct slope_thread *t)
 {
 	const struct slope_host *host = t->session->host;
 	size_t capacity = t->capacity ? t->capacity * 2 : FRAMES_FIRST;
-	struct slope_frame *frame = host->pages(host->ctx, slope_page_round(capacity * sizeof *frame));
-	uint32_t *stamp = host->pages(host->ctx, slope_page_round(capacity * sizeof *stamp));
+	struct slope_frame *frame = host->pages(host->ctx, stack_bytes(capacity));
 
-	if (!frame || !stamp) {
-		if (frame)
-			host->release(host->ctx, frame, slope_page_round(capacity * sizeof *frame));
-		if (stamp)
-			host->release(host->ctx, stamp, slope_page_round(capacity * sizeof *stamp));
+	if (!frame)
 		return false;
-	}
-	for (size_t i = 0; i < t->depth; i++) {
+	frame++->stamp = slope_stamp_number(0, t->marks);
+	for (size_t i = 0; i < t->depth; i++)
 		frame[i] = t->frame[i];
-		stamp[i] = t->stamp[i];
-	}
-	if (t->capacity) {
-		host->release(host->ctx, t->frame, slope_page_round(t->capacity * sizeof *frame));
-		host->release(host->ctx, t->stamp, slope_page_round(t->capacity * sizeof *stamp));
-	}
+	if (t->capacity)
+		host->release(host->ctx, t->frame - 1, stack_bytes(t->capacity));
 	t->frame = frame;
 	t->top = frame + t->depth - 1;
-	t->stamp = stamp;
+	t->hint_span = 0;
 	t->capacity = capacity;
 	return true;
 }
@@ -38,12 +35,9 @@ static void release_stack(struct slope_thread *t)
 {
 	const struct slope_host *host = t->session->host;
 
-	if (t->capacity) {
-		host->release(host->ctx, t->frame, slope_page_round(t->capacity * sizeof *t->frame));
-		host->release(host->ctx, t->stamp, slope_page_round(t->capacity * sizeof *t->stamp));
-	}
-	t->frame = t->top = NULL;
-	t->stamp = NULL;
+	if (t->capacity)
+		host->release(host->ctx, t->frame - 1, stack_bytes(t->capacity));
+	t->frame = t->top = t->last = NULL;
 	t->capacity = t->depth = 0;
 	slope_tally_release(t);
 }
@@ -159,37 +153,38 @@ static void empty_record(struct slope_record *r, struct slope_arena *arena, cons
 	*r = fresh;
 }
 
-/* Where the frame's activation is, once all below it have their places. */
-static void find_context(struct slope_thread *t, struct slope_frame *f)
+/* Where the activation at this position of the stack is, once all below it have their places. */
+static void find_context(struct slope_thread *t, size_t i)
 {
-	struct slope_context *below = f == t->frame ? NULL : f[-1].context;
+	struct slope_contexts *c = t->contexts;
+	const struct slope_frame *f = &t->frame[i];
+	struct slope_context *below = i ? c->place[i - 1] : NULL;
 
 	if (!f->record)
-		f->context = below;
-	else if (f == t->frame || f->flags & SLOPE_FRAME_BASE)
-		f->context = slope_context_root(t->contexts, f->fn);
+		c->place[i] = below;
+	else if (!i || f->flags & SLOPE_FRAME_BASE)
+		c->place[i] = slope_context_root(c, f->fn);
 	else
-		f->context = below ? slope_context_call(t->contexts, below, f->fn) : NULL;
-	if (f->record && !f->context)
+		c->place[i] = below ? slope_context_call(c, below, f->fn) : NULL;
+	if (f->record && !c->place[i])
 		slope_session_lose(t->session, SLOPE_LOST_CONTEXTS, 1);
 }
 
 /* The old nodes go; those of pending activations are made anew, with their call sites. */
 static void restart_contexts(struct slope_thread *t)
 {
-	struct slope_contexts *old = t->contexts;
+	struct slope_contexts *old = t->contexts, *c = slope_contexts_new(t->session, &t->arena);
 
-	t->contexts = slope_contexts_new(t->session, &t->arena);
+	t->contexts = c && slope_contexts_room(c, t->depth) ? c : NULL;
 	for (size_t i = 0; i < t->depth && t->contexts; i++) {
-		t->contexts->site = t->frame[i].context ? t->frame[i].context->site : SLOPE_SITE_NONE;
-		find_context(t, &t->frame[i]);
+		c->site = old->place[i] ? old->place[i]->site : SLOPE_SITE_NONE;
+		find_context(t, i);
 	}
-	for (size_t i = 0; i < t->depth && !t->contexts; i++) {
-		t->frame[i].context = NULL;
-		slope_session_lose(t->session, SLOPE_LOST_CONTEXTS, 1);
-	}
-	slope_contexts_empty(old);
-	slope_arena_free(&t->arena, old, sizeof *old);
+	if (!t->contexts)
+		slope_session_lose(t->session, SLOPE_LOST_CONTEXTS, t->depth);
+	slope_contexts_free(t->contexts ? old : c);
+	if (!t->contexts)
+		slope_contexts_free(old);
 }
 
 void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
@@ -202,14 +197,15 @@ void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 	for (size_t i = 0; i < t->depth; i++) {
 		t->frame[i].tally_base = 0;
 		for (uint32_t u = 0; u < t->session->config.units; u++) {
-			t->frame[i].entry[u] = cost[u];
-			t->frame[i].child[u] = 0;
+			t->frame[i].cost[u].entry = cost[u];
+			t->frame[i].cost[u].child = 0;
 		}
 	}
 	if (t->contexts)
 		restart_contexts(t);
 	t->calls = 0;
 	t->max_depth = t->depth;
+	t->last = t->top;
 }
 
 struct slope_record *slope_frames_record(struct slope_thread *t, uint32_t fn)
@@ -247,10 +243,12 @@ void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uin
 		slope_session_lose(t->session, SLOPE_LOST_CALLS, 1);
 		return;
 	}
+	if (t->contexts && !slope_contexts_room(t->contexts, t->depth + 1)) {
+		slope_session_lose(t->session, SLOPE_LOST_CALLS, 1);
+		return;
+	}
 	if (SLOPE_UNLIKELY(!record || record->flags & ~SLOPE_RECORD_CONTEXTS || !slope_thread_collecting(t)))
 		record = slope_frames_record(t, fn);
-	if (t->depth)
-		slope_thread_settle(t);
 	uint32_t tally_base = t->tallies;
 
 	if (SLOPE_LIKELY(record != NULL)) {
@@ -259,42 +257,113 @@ void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uin
 		flags |= SLOPE_FRAME_FOLDED;
 		tally_base = t->depth ? t->top->tally_base : 0;
 	}
+	if (t->contexts || t->session->function[fn].flags)
+		flags |= SLOPE_FRAME_FLAGGED;
 	take_stamp(t, flags);
-	t->below_stamp = t->depth ? t->stamp[t->depth - 1] : t->top_stamp;
-	struct slope_frame *f = ++t->top;
-
-	t->stamp[t->depth++] = t->top_stamp;
-	f->record = record;
-	f->fn = fn;
-	f->flags = flags;
-	f->tally_base = tally_base;
-	f->sp = sp;
-	f->rms = f->extra = 0;
-	f->thread = f->external = 0;
-	for (uint32_t u = 0; u < t->session->config.units; u++) {
-		f->entry[u] = cost[u];
-		f->child[u] = 0;
-	}
-	if (t->contexts)
-		find_context(t, f);
-	t->calls++;
-	if (SLOPE_UNLIKELY(t->depth > t->max_depth))
+	slope_frames_put(t, &(struct slope_frame){
+		.record = record, .fn = fn, .sp = sp, .flags = flags, .tally_base = tally_base, .stamp = t->top_stamp,
+	}, cost, t->session->config.units);
+	if (t->depth > t->max_depth)
 		t->max_depth = t->depth;
-}
-
-void slope_frames_pop_any(struct slope_thread *t, const struct slope_frame *f, const uint64_t *spent)
-{
-	const struct slope_record *r = f->record;
-
-	if ((!r || r->flags & ~SLOPE_RECORD_CONTEXTS) && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
-		t->toggles--;
-	if (r && t->contexts && f->context)
-		slope_context_count(t->contexts, f->context, spent, f->child);
+	t->last = t->frame + t->max_depth - 1;
+	if (t->contexts)
+		find_context(t, t->depth - 1);
 }
 
 void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
 {
 	slope_frames_push(t, fn, sp, flags, cost, t->session->config.units);
+}
+
+/* There is no memory for a point: the next one has none to be compared with. */
+static void lose_point(struct slope_thread *t, struct slope_record *r)
+{
+	slope_session_lose(t->session, SLOPE_LOST_POINTS, 1);
+	r->again_n = UINT64_MAX;
+}
+
+void slope_frames_point(struct slope_thread *t, struct slope_record *r, uint64_t n, uint64_t cost)
+{
+	uint32_t metrics = t->metrics;
+	struct slope_sample sample = { .n = n, .rms = n, .cost = &cost };
+
+	if (r->again)
+		slope_record_settle(r);
+	r->again_n = metrics & (metrics - 1) ? UINT64_MAX : n;
+	r->again_cost = cost;
+	for (unsigned m = 0; m < SLOPE_METRICS; m++)
+		if (metrics & 1u << m && !slope_points_add(&r->points[m], &sample, 1))
+			lose_point(t, r);
+}
+
+/* A finished activation goes into its function's tables. */
+static void collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *spent, uint32_t units)
+{
+	bool induced = f->flags & SLOPE_FRAME_INDUCED, by_trms = t->metrics & 1u << SLOPE_METRIC_TRMS;
+	struct slope_record *r = f->record;
+	uint64_t rms = (uint64_t)f->rms, trms = rms + (uint64_t)(induced ? f->extra : 0);
+	struct slope_sample sample = {
+		.n = trms, .rms = rms, .thread = induced ? f->thread : 0, .external = induced ? f->external : 0, .cost = spent,
+	};
+
+	if (t->tallies != f->tally_base)
+		slope_tally_flush(t, f, by_trms ? trms : rms, units);
+	slope_frames_spend(r, f, spent, units);
+	if (units == 1 && trms == rms && !(sample.thread | sample.external)) {
+		if (rms == r->again_n && spent[0] == r->again_cost)
+			r->again++;
+		else
+			slope_frames_point(t, r, rms, spent[0]);
+		return;
+	}
+	if (r->again)
+		slope_record_settle(r);
+	r->again_n = UINT64_MAX;
+	if (by_trms && !slope_points_add(&r->points[SLOPE_METRIC_TRMS], &sample, units))
+		lose_point(t, r);
+	sample.n = rms;
+	if (t->metrics & 1u << SLOPE_METRIC_RMS && !slope_points_add(&r->points[SLOPE_METRIC_RMS], &sample, units))
+		lose_point(t, r);
+}
+
+static void count_context(struct slope_thread *t, const struct slope_frame *f, const uint64_t *spent)
+{
+	uint64_t self[SLOPE_UNITS_MAX];
+
+	for (uint32_t u = 0; u < t->session->config.units; u++)
+		self[u] = spent[u] - f->cost[u].child;
+	slope_context_count(t->contexts, t->contexts->place[t->depth - 1], spent, self);
+}
+
+void slope_frames_pop_any(struct slope_thread *t, const uint64_t *cost)
+{
+	struct slope_frame *f = t->top, *below = f - 1;
+	struct slope_record *r = f->record;
+	uint32_t units = t->session->config.units;
+	uint64_t spent[SLOPE_UNITS_MAX];
+
+	for (uint32_t u = 0; u < units; u++)
+		spent[u] = cost[u] - f->cost[u].entry;
+	if (r)
+		collect(t, f, spent, units);
+	if (r && t->contexts && t->contexts->place[t->depth - 1])
+		count_context(t, f, spent);
+	if (f->flags & SLOPE_FRAME_FLAGGED && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
+		t->toggles--;
+	if (t->depth > 1) {
+		if (r)
+			slope_tally_add(t, below->tally_base, r, spent, units);
+		for (uint32_t u = 0; u < units; u++)
+			below->cost[u].child += r ? spent[u] : f->cost[u].child;
+		below->rms += f->rms;
+		if (f->flags & SLOPE_FRAME_INDUCED) {
+			slope_frame_induced(below);
+			below->extra += f->extra;
+			below->thread += f->thread;
+			below->external += f->external;
+		}
+	}
+	slope_frames_drop(t, f);
 }
 
 void slope_record_settle(struct slope_record *r)

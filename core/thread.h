@@ -51,8 +51,8 @@ struct slope_record {
 	 */
 	uint64_t again_n, again_cost;      /* of the last one; n is UINT64_MAX when there is none to compare with */
 	uint64_t again;              /* so many more like it */
-	uint64_t self[SLOPE_UNITS_MAX];
 	struct slope_edge *edge[2];  /* the one used last, and the one before */
+	uint64_t self[SLOPE_UNITS_MAX];
 	uint64_t nested[SLOPE_UNITS_MAX];  /* inclusive, of activations inside another one of the same function */
 	struct slope_edge *edges;    /* all of them */
 	struct slope_points points[SLOPE_METRICS];
@@ -66,24 +66,32 @@ struct slope_totals {
 	uint64_t rms, trms, thread, external;
 };
 
-/* Beside the function's flags in a record: its activations have contexts. */
+/* Beside the function's flags in a record: its activations have contexts. No call of it is usual. */
 #define SLOPE_RECORD_CONTEXTS 0x80000000u
 
 #define SLOPE_FRAME_FOLDED 1u    /* counts as part of its caller: skipped, or begun while collecting was off */
 #define SLOPE_FRAME_BASE 2u      /* first frame on another stack (signal handler): sp below is another world */
+#define SLOPE_FRAME_INDUCED 4u   /* extra, thread and external hold something: see slope_frame_induced */
+#define SLOPE_FRAME_FLAGGED 8u   /* its function has flags, or contexts are kept */
 
+/*
+ * An activation, with what a usual call and return need in the first 64 bytes.
+ * rms and extra are partial sums: an activation's value is the sum from its
+ * frame to the top.
+ */
 struct slope_frame {
 	struct slope_record *record;
+	uint64_t sp;
+	int64_t rms;                 /* first reads */
 	uint32_t fn, flags;
 	uint32_t tally_base;         /* where its tallies begin; a folded frame has its caller's */
-	uint64_t sp;
-	/* Partial sums: an activation's value is the sum from its frame to the top. */
-	int64_t rms;                 /* first reads */
+	uint32_t stamp;
+	struct {
+		uint64_t entry;          /* the thread's cost when it began */
+		uint64_t child;          /* of what it has called */
+	} cost[SLOPE_UNITS_MAX];
 	int64_t extra;               /* trms - rms */
 	uint64_t thread, external;   /* induced reads */
-	uint64_t entry[SLOPE_UNITS_MAX];
-	uint64_t child[SLOPE_UNITS_MAX];
-	struct slope_context *context;  /* a folded frame has its caller's; NULL: contexts are not kept, or lost here */
 };
 
 #define SLOPE_RECORD_PAGE_LOG2 9u
@@ -91,22 +99,29 @@ struct slope_frame {
 struct slope_thread {
 	/* First, since translated code may reach these: the topmost activation's stamp. */
 	uint32_t top_stamp;
-	uint32_t below_stamp;        /* its caller's; equal to top_stamp where there is none */
-	/*
-	 * The activation besides the caller that lost cells to the top last: words
-	 * with (word - hint_stamp) < hint_span are its own, as long as it lives.
-	 */
-	uint32_t hint_stamp, hint_span;
-	uint32_t from_caller, from_hint;   /* cells that have moved to the top, not yet in their frames */
 	/*
 	 * SLOPE_STAMP_OWN: a read of a stale cell keeps that bit. 0 where threads
 	 * run at once: another one may be taking it away at the same time. The
 	 * next write gets it back from the directory.
 	 */
 	uint32_t own_kept;
+	struct slope_frame *top;     /* the topmost one, frame + depth - 1 */
+	/*
+	 * The activation besides the caller that lost cells to the top last: words
+	 * with (word - hint_stamp) < hint_span are its own, as long as it lives.
+	 */
+	uint32_t hint_stamp, hint_span;
+	struct slope_frame *hint;
+	uint32_t clock;
+	uint32_t stamp_limit, marks; /* the session's, within reach */
+	struct slope_frame *last;    /* the topmost one that a call may lie upon without a look at capacity and max_depth */
+	size_t depth;
+	uint64_t calls;
+	unsigned char *tally;        /* struct slope_tally, of all pending activations: core/tally.h */
+	uint32_t tallies, tally_capacity;
 
 	struct slope_session *session;
-	uint32_t metrics, stamp_limit, marks;   /* the session's, within reach */
+	uint32_t metrics;            /* the session's, within reach */
 	uint32_t id;                 /* 1 is the first thread; never reused */
 	uint32_t parent;             /* id of the creator, 0 if none */
 	uint64_t os_id;              /* what the system calls it */
@@ -115,13 +130,8 @@ struct slope_thread {
 	bool plain;                  /* collecting, whatever functions do */
 	uint32_t toggles;            /* activations of SLOPE_FN_TOGGLE functions on the stack */
 
-	uint32_t clock;
-	size_t hint;                 /* the activation of hint_stamp */
-	size_t depth, capacity;
-	struct slope_frame *frame, *top;   /* top: the topmost one, frame + depth - 1 */
-	uint32_t *stamp;             /* of each frame, apart: searched often */
-	unsigned char *tally;        /* struct slope_tally, of all pending activations: core/tally.h */
-	uint32_t tallies, tally_capacity;
+	size_t capacity;
+	struct slope_frame *frame;
 
 	struct slope_shadow shadow;
 	struct slope_record ***record;   /* pages of pointers, by function */
@@ -129,7 +139,7 @@ struct slope_thread {
 	struct slope_arena arena;    /* of all its tables */
 	struct slope_map edge_by_ends;
 	struct slope_contexts *contexts;  /* NULL: none are kept */
-	uint64_t calls, max_depth;
+	uint64_t max_depth;
 	struct slope_sharing_steps steps;
 	uint32_t visiting;           /* it may be looking at other threads' words */
 };
@@ -171,6 +181,16 @@ void slope_thread_write_shared(struct slope_thread *t, uint64_t cell, uint32_t *
  * their callers. A source lets the costs stand still meanwhile.
  */
 void slope_thread_collect(struct slope_thread *t, bool on);
+
+/* The frame is about to count what others have brought into it. */
+static inline void slope_frame_induced(struct slope_frame *f)
+{
+	if (f->flags & SLOPE_FRAME_INDUCED)
+		return;
+	f->flags |= SLOPE_FRAME_INDUCED;
+	f->extra = 0;
+	f->thread = f->external = 0;
+}
 
 static inline bool slope_thread_collecting(const struct slope_thread *t)
 {

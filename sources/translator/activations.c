@@ -11,38 +11,33 @@
 #define TAIL_RUN_MAX 256u
 
 _Static_assert(offsetof(struct slope_thread, top_stamp) == CORE_TOP_STAMP, "as gate.S has it");
-_Static_assert(offsetof(struct slope_thread, below_stamp) == CORE_BELOW_STAMP, "as gate.S has it");
+_Static_assert(offsetof(struct slope_thread, top) == CORE_TOP, "as gate.S has it");
 _Static_assert(offsetof(struct slope_thread, hint_stamp) == CORE_HINT_STAMP, "as gate.S has it");
 _Static_assert(offsetof(struct slope_thread, hint_span) == CORE_HINT_SPAN, "as gate.S has it");
-_Static_assert(offsetof(struct slope_thread, from_caller) == CORE_FROM_CALLER, "as gate.S has it");
-_Static_assert(offsetof(struct slope_thread, from_hint) == CORE_FROM_HINT, "as gate.S has it");
+_Static_assert(offsetof(struct slope_thread, hint) == CORE_HINT, "as gate.S has it");
+_Static_assert(sizeof(struct slope_frame) == FRAME_BYTES, "as gate.S has it");
+_Static_assert(offsetof(struct slope_frame, rms) == FRAME_RMS, "as gate.S has it");
+_Static_assert(offsetof(struct slope_frame, stamp) == FRAME_STAMP, "as gate.S has it");
 _Static_assert(offsetof(struct slope_thread, own_kept) == CORE_OWN_KEPT, "as gate.S has it");
 
-/*
- * The ways that are taken most often: everything in one function, with one
- * cost unit a constant.
- */
-SLOPE_INLINE const uint64_t *costs(struct context *ctx, struct fiber *f)
+/* From now on calls of the function are for quick.c. */
+static void show_record(struct fiber *f, uint32_t fn)
 {
-	if (SLOPE_UNLIKELY(observer.units != 1 || !ctx->core->plain))
-		return fibers_costs();
-	f->cost[0] = ctx->cost[0];
-	return ctx->cost;
-}
+	struct slope_record **quick = (struct slope_record **)((char *)context_window(context_here()) + CTX_QUICK_AT);
+	struct slope_record *r = slope_thread_record(f->core, fn);
 
-/* The activation of a function begins; a call has nothing more to do, but for rare cases. */
-SLOPE_INLINE void push(struct context *ctx, uint32_t fn, uint64_t sp, const uint64_t *cost)
-{
-	slope_frames_push(ctx->core, fn, sp, 0, cost, 1);
-	fibers_show(ctx, ctx->core);
+	if (f->core->shadow.window && fn < CTX_QUICKS && r && !r->flags)
+		quick[fn] = r;
 }
 
 static void enter(struct fiber *f, uint64_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
 {
-	if (fn >= CODEPLACES_STUB)
+	if (fn >= CODEPLACES_STUB) {
 		slope_session_lose(&observer.session, SLOPE_LOST_FUNCTIONS, 1);
-	else
+	} else {
 		slope_thread_enter(f->core, (uint32_t)fn, sp, flags, cost);
+		show_record(f, (uint32_t)fn);
+	}
 	fibers_show_top();
 }
 
@@ -52,27 +47,16 @@ static void settled(struct fiber *f)
 	f->landing = 0;
 }
 
-SLOPE_INLINE void call(uint64_t fn, uint64_t sp)
+void activations_call(uint64_t fn, uint64_t sp)
 {
-	struct context *ctx = context_here();
-	struct slope_thread *core = ctx->core;
-	struct fiber *f = ctx->fiber;
-	const uint64_t *cost = costs(ctx, f);
+	struct fiber *f = context_here()->fiber;
+	const uint64_t *cost = fibers_costs();
 
 	settled(f);
 	/* Frames at or below sp were left without a return that we saw. */
-	if (SLOPE_UNLIKELY(core->top->sp <= sp))
-		slope_thread_unwind(core, sp, cost);
-	if (SLOPE_UNLIKELY(fn >= CODEPLACES_STUB || observer.units != 1)) {
-		enter(f, fn, sp, 0, cost);
-		return;
-	}
-	push(ctx, (uint32_t)fn, sp, cost);
-}
-
-void activations_call(uint64_t fn, uint64_t sp)
-{
-	call(fn, sp);
+	if (SLOPE_UNLIKELY(f->core->top->sp <= sp))
+		slope_thread_unwind(f->core, sp, cost);
+	enter(f, fn, sp, 0, cost);
 }
 
 /* The stub will jump to a function; frames at or below sp were left without a return that we saw. */
@@ -96,7 +80,7 @@ void activations_call_address(uint64_t target, uint64_t sp)
 	uint32_t fn = codeplaces_function(target);
 
 	if (fn != CODEPLACES_STUB)
-		call(fn, sp);
+		activations_call(fn, sp);
 	else
 		activations_call_stub(sp);
 }
@@ -113,19 +97,9 @@ static unsigned tail_run(const struct fiber *f, uint64_t sp)
 
 static void jump_into(uint64_t fn, uint64_t sp)
 {
-	struct context *ctx = context_here();
-	struct fiber *f = ctx->fiber;
-	const uint64_t *cost = costs(ctx, f);
+	struct fiber *f = context_here()->fiber;
+	const uint64_t *cost = fibers_costs();
 	bool landing = f->landing != 0;
-
-	/* A tail call. */
-	if (SLOPE_LIKELY(!landing && fn < CODEPLACES_STUB && f->core->top->sp == sp && f->tail_run + 1 < TAIL_RUN_MAX &&
-			 observer.units == 1)) {
-		f->jumping = false;
-		f->tail_run++;
-		push(ctx, (uint32_t)fn, sp, cost);
-		return;
-	}
 
 	settled(f);
 	if (f->core->top->sp < sp)
@@ -172,15 +146,8 @@ void activations_jump_address(uint64_t target, uint64_t sp, const struct symbols
 void activations_jump_from_stub(uint64_t target, uint64_t sp)
 {
 	uint32_t fn = codeplaces_function(target);
-	struct context *ctx = context_here();
-	struct fiber *f = ctx->fiber;
 
-	f->jumping = false;
-	/* As after a call: the usual way into a library. */
-	if (SLOPE_LIKELY(fn < CODEPLACES_STUB && !f->landing && ctx->core->top->sp > sp && observer.units == 1)) {
-		push(ctx, fn, sp, costs(ctx, f));
-		return;
-	}
+	context_here()->fiber->jumping = false;
 	/* Also when the function calls itself through the table: then it is on top already. */
 	if (fn != CODEPLACES_STUB)
 		jump_into(fn, sp);
@@ -188,26 +155,14 @@ void activations_jump_from_stub(uint64_t target, uint64_t sp)
 
 void activations_return(uint64_t sp)
 {
-	struct context *ctx = context_here();
-	struct slope_thread *core = ctx->core;
-	struct fiber *f = ctx->fiber;
+	struct fiber *f = context_here()->fiber;
 
 	f->jumping = false;
-	if (SLOPE_LIKELY(!f->landing && observer.units == 1)) {
-		const uint64_t *cost = costs(ctx, f);
-
-		/* More than one after tail calls; none, if it is a return used as a jump. */
-		while (core->top->sp <= sp && !(core->top->flags & SLOPE_FRAME_BASE))
-			slope_frames_pop(core, cost, 1);
-		if (SLOPE_UNLIKELY(core->top->sp <= sp))
-			slope_thread_unwind(core, sp, cost);
-		fibers_show(ctx, core);
-		return;
-	}
 	if (f->landing)
 		f->landing--;
-	if (core->top->sp <= sp)         /* otherwise it is a return used as a jump */
-		slope_thread_unwind(core, sp, fibers_costs());
+	/* More than one after tail calls; none, if it is a return used as a jump. */
+	if (f->core->top->sp <= sp)
+		slope_thread_unwind(f->core, sp, fibers_costs());
 	fibers_show_top();
 }
 

@@ -357,45 +357,36 @@ static void give_scratch(struct maker *m, const struct cold *c, uint16_t taken)
 			emit_restore(&m->e, reg, CTX_REG(reg));
 }
 
-/* A routine of gate.S with the address in rax. */
-static void call_routine(struct maker *m, const struct cold *c, void (*routine)(void), bool any)
+/* A routine of gate.S with the address in rax and the number of bytes in ecx. */
+static void call_routine(struct maker *m, const struct cold *c, void (*routine)(void))
 {
 	struct emit *e = &m->e;
 
 	emit_save(e, REG_RAX, CTX_REG(REG_RAX));
 	load_address(e, REG_RAX, &c->at, 0);
-	if (any) {
-		emit_save(e, REG_RCX, CTX_REG(REG_RCX));
-		emit_constant(e, REG_RCX, c->bytes);
-	}
+	emit_save(e, REG_RCX, CTX_REG(REG_RCX));
+	emit_constant(e, REG_RCX, c->bytes);
 	emit_save(e, REG_RSP, CTX_REG(REG_RSP));
 	emit_restore(e, REG_RSP, CTX_HOST_RSP);
 	emit_near(e, 0xe8, (uint64_t)routine);
 	emit_restore(e, REG_RSP, CTX_REG(REG_RSP));
-	if (any)
-		emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
+	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
 	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
 }
 
 static void cold_read(struct maker *m, const struct cold *c)
 {
-	switch (c->bytes) {
-	case 1:
-		call_routine(m, c, slope_gate_read_byte, false);
-		break;
-	case 2:
-		call_routine(m, c, slope_gate_read_half, false);
-		break;
-	case 4:
-		call_routine(m, c, slope_gate_read_1, false);
-		break;
-	case 8:
-		call_routine(m, c, slope_gate_read_2, false);
-		break;
-	default:
-		call_routine(m, c, slope_gate_read_any, true);
+	struct emit *e = &m->e;
+
+	if (c->bytes & (c->bytes - 1) || c->bytes > 8) {
+		call_routine(m, c, slope_gate_read_any);
+	} else {
+		load_address(e, (unsigned)m->stamp, &c->at, 0);
+		emit_bytes(e, "\x48\x8d\x64\x24\x80", 5);         /* lea -128(%rsp), %rsp */
+		emit_near(e, 0xe8, (uint64_t)slope_gate_reads[m->stamp][__builtin_ctz(c->bytes)]);
+		emit_bytes(e, "\x48\x83\xec\x80", 4);             /* sub $-128, %rsp */
 	}
-	emit_near(&m->e, 0xe9, (uint64_t)c->back);
+	emit_near(e, 0xe9, (uint64_t)c->back);
 }
 
 /*
@@ -409,7 +400,7 @@ static void cold_write(struct maker *m, const struct cold *c)
 	uint8_t *far;
 
 	if (m->checked_writes) {
-		call_routine(m, c, slope_gate_write_any, true);
+		call_routine(m, c, slope_gate_write_any);
 		emit_near(e, 0xe9, (uint64_t)c->back);
 		return;
 	}
@@ -438,7 +429,7 @@ static void cold_write(struct maker *m, const struct cold *c)
 	emit_near(e, 0xe9, (uint64_t)c->back);
 	emit_land(e, far);
 	give_scratch(m, c, taken);
-	call_routine(m, c, slope_gate_write_any, true);
+	call_routine(m, c, slope_gate_write_any);
 	emit_near(e, 0xe9, (uint64_t)c->back);
 }
 

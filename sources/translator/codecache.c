@@ -43,7 +43,7 @@ static void start_empty(struct codecache *c)
 	slope_map_init(&c->call_by_pc, &c->arena);
 	c->targets = 1;
 	c->pages = 0;
-	*target_at(0) = (struct codecache_target){ NO_PC, 0 };
+	*target_at(0) = (struct codecache_target){ .pc = NO_PC };
 }
 
 static bool map_at(uint64_t from, uint64_t to, int prot)
@@ -57,6 +57,8 @@ bool codecache_init(struct codecache *c)
 	if (!map_at(PLAN_CACHE, PLAN_CACHE_END, PROT_READ | PROT_WRITE | PROT_EXEC) ||
 	    !map_at(PLAN_TARGETS, PLAN_SELF_END, PROT_READ | PROT_WRITE))
 		return false;
+	system_call(__NR_madvise, (long)PLAN_CACHE, (long)(PLAN_CACHE_END - PLAN_CACHE), 14, 0, 0, 0);
+	system_call(__NR_madvise, (long)PLAN_TARGETS, (long)(PLAN_SELF_END - PLAN_TARGETS), 14, 0, 0, 0);
 	start_empty(c);
 	return true;
 }
@@ -80,18 +82,6 @@ const struct block *codecache_find(const struct codecache *c, uint64_t pc)
 	const uint64_t *found = slope_map_get(&c->by_pc, pc);
 
 	return found ? (const struct block *)*found : NULL;
-}
-
-uint64_t codecache_quick(uint64_t pc)
-{
-	for (unsigned half = 0; half < 2; half++) {
-		const struct codecache_target *target =
-			target_at(__atomic_load_n(&codecache_table[half][pc % CODECACHE_TABLE], __ATOMIC_ACQUIRE));
-
-		if (target->pc == pc)
-			return target->code;
-	}
-	return 0;
 }
 
 const struct block *codecache_around(const struct codecache *c, uint64_t code)
@@ -234,7 +224,7 @@ void codecache_changed(struct codecache *c, uint64_t start, uint64_t bytes)
 /* ---- blocks ---- */
 
 /* The target's place in the table, made if there is none. */
-static void remember(struct codecache *c, uint64_t pc, uint64_t code, bool anew)
+static void remember(struct codecache *c, uint64_t pc, uint64_t code, uint32_t fn, bool anew)
 {
 	bool fresh;
 	uint64_t *at = slope_map_put(&c->target_by_pc, pc, &fresh);
@@ -244,7 +234,7 @@ static void remember(struct codecache *c, uint64_t pc, uint64_t code, bool anew)
 		return;
 	if (!*at || anew) {
 		*at = c->targets++ * sizeof(struct codecache_target);
-		*target_at((uint32_t)*at) = (struct codecache_target){ pc, code };
+		*target_at((uint32_t)*at) = (struct codecache_target){ pc, code, fn };
 	}
 	/* The one that was looked for last comes first. */
 	if (*first != (uint32_t)*at && target_at(*first)->pc != pc)
@@ -280,15 +270,15 @@ const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_
 	c->next_cold = (uint8_t *)cold_end;
 	/* Other threads look into the table at any time: only now is all of the code there. */
 	for (unsigned i = 0; i < c->returns; i++)
-		remember(c, c->returned[i].pc, c->returned[i].code, true);
+		remember(c, c->returned[i].pc, c->returned[i].code, UINT32_MAX, true);
 	c->returns = 0;
 	return b;
 }
 
-void codecache_remember(struct codecache *c, const struct block *block)
+void codecache_remember(struct codecache *c, const struct block *block, uint32_t fn)
 {
 	if (!block->dead)
-		remember(c, block->pc, block->code, false);
+		remember(c, block->pc, block->code, fn, false);
 }
 
 uint64_t codecache_call(struct codecache *c, uint64_t pc, uint64_t code)
@@ -304,5 +294,5 @@ uint64_t codecache_call(struct codecache *c, uint64_t pc, uint64_t code)
 void codecache_return(struct codecache *c, uint64_t pc, uint64_t code)
 {
 	if (c->returns < CODECACHE_RETURNS)
-		c->returned[c->returns++] = (struct codecache_target){ pc, code };
+		c->returned[c->returns++] = (struct codecache_target){ .pc = pc, .code = code };
 }

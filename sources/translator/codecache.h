@@ -18,6 +18,7 @@
 #define SLOPE_SOURCES_TRANSLATOR_CODECACHE_H
 
 #include "core/map.h"
+#include "sources/translator/plan.h"
 
 /* Where an instruction of the program begins in its block's translation. */
 struct mark {
@@ -59,6 +60,7 @@ struct block {
  */
 struct codecache_target {
 	uint64_t pc, code;
+	uint64_t fn;                 /* the function that a call of it enters, as codeplaces_function says; UINT32_MAX: not known */
 };
 
 struct codecache {
@@ -96,8 +98,18 @@ bool codecache_has_room(const struct codecache *c);
 
 const struct block *codecache_find(const struct codecache *c, uint64_t pc);
 
-/* Where the translation is, if indirect branches find it; 0 otherwise. */
-uint64_t codecache_quick(uint64_t pc);
+/* What indirect branches find for this address; NULL: nothing. */
+static inline const struct codecache_target *codecache_target(uint64_t pc)
+{
+	for (unsigned half = 0; half < 2; half++) {
+		uint32_t at = __atomic_load_n(&codecache_table[half][pc % CODECACHE_TABLE], __ATOMIC_ACQUIRE);
+		const struct codecache_target *target = (const struct codecache_target *)(PLAN_TARGETS + (uint64_t)at);
+
+		if (target->pc == pc)
+			return target;
+	}
+	return NULL;
+}
 
 /* The block around an address in the cache, in either part, or NULL. O(log blocks). */
 const struct block *codecache_around(const struct codecache *c, uint64_t code);
@@ -113,7 +125,7 @@ const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_
 				  const struct mark *mark, uint32_t marks);
 
 /* From now on indirect branches and returns to the block find it by themselves. */
-void codecache_remember(struct codecache *c, const struct block *block);
+void codecache_remember(struct codecache *c, const struct block *block, uint32_t fn);
 /*
  * Where the call instruction at this address is made, or 0; then it is made at `code` from now on. There is one such place for
  * each, so that a return finds the place that the processor expects.

@@ -46,15 +46,23 @@
 #define CTX_FLAGS_HOME (CTX_AT + 304)    /* its flags, around a check */
 #define CTX_RETURNS (CTX_AT + 312)    /* where calls return to, by the place of the return address on the stack */
 #define CTX_RETURNS_MASK 255
+#define CTX_ODD (CTX_RETURNS + 8 * (CTX_RETURNS_MASK + 1))    /* calls and returns are not for quick.c */
+
+/* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
+#define CTX_QUICK_AT 0x20000
+#define CTX_QUICKS ((0x100000 - CTX_QUICK_AT) / 8)
 
 /* Fields of struct slope_thread that gate.S uses. */
 #define CORE_TOP_STAMP 0
-#define CORE_BELOW_STAMP 4
-#define CORE_HINT_STAMP 8
-#define CORE_HINT_SPAN 12
-#define CORE_FROM_CALLER 16
-#define CORE_FROM_HINT 20
-#define CORE_OWN_KEPT 24
+#define CORE_OWN_KEPT 4
+#define CORE_TOP 8
+#define CORE_HINT_STAMP 16
+#define CORE_HINT_SPAN 20
+#define CORE_HINT 24
+/* And of struct slope_frame. */
+#define FRAME_BYTES 128
+#define FRAME_RMS 16
+#define FRAME_STAMP 36
 
 /* Why translated code leaves for C: struct site in runtime.h. */
 #define SITE_DIRECT 0            /* a direct branch that is to be linked */
@@ -86,6 +94,7 @@ struct context {
 	uint64_t span;
 	uint64_t rax_home, flags_home;
 	struct { uint32_t pc, code; } returns[CTX_RETURNS_MASK + 1];     /* the program's address, and in the cache */
+	uint64_t odd;
 	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */
 	uint64_t signal_mask;            /* the program's, while a signal is waiting */
 	uint8_t signal_info[128];        /* of the one that is waiting */
@@ -120,6 +129,7 @@ _Static_assert(CTX_AT + offsetof(struct context, stamp_home) == CTX_STAMP_HOME, 
 _Static_assert(CTX_AT + offsetof(struct context, spare_home) == CTX_SPARE_HOME, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, flags_home) == CTX_FLAGS_HOME, "as checks.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, returns) == CTX_RETURNS, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, odd) == CTX_ODD, "as quick.c has it");
 
 /* The context of the thread that runs. */
 static inline struct context *context_here(void)
@@ -154,14 +164,17 @@ void slope_dispatch(const void *site, struct context *ctx);
 void slope_gate_report(void);
 
 /*
- * A read or write that a check has not let pass. rax: the address; its own
- * value is in the context. On our stack; all registers but rax are kept, flags are
- * not. byte, half, 1, 2: of one or two bytes, one or two words; any: of ecx bytes.
+ * A read that a check has not let pass, of one or two bytes, one or two words.
+ * The stamp's register, of that number, is the address; afterwards it is the stamp again.
+ * Below the program's red zone; all other registers are kept, flags are not.
  */
-void slope_gate_read_byte(void);
-void slope_gate_read_half(void);
-void slope_gate_read_1(void);
-void slope_gate_read_2(void);
+enum { GATE_READ_BYTE, GATE_READ_HALF, GATE_READ_1, GATE_READ_2 };
+extern void (*const slope_gate_reads[16][4])(void);
+
+/*
+ * A read or write that a check has not let pass, of ecx bytes. rax: the
+ * address; its own value is in the context. On our stack; all registers but rax and rcx are kept, flags are not.
+ */
 void slope_gate_read_any(void);
 void slope_gate_write_any(void);
 
@@ -186,7 +199,8 @@ void slope_gate_plain_return_event(void);
 long slope_gate_syscall(long number, const uint64_t *args);
 extern const char slope_gate_syscall_begin[], slope_gate_syscall_instruction[], slope_gate_syscall_aborted[];
 
-extern const char slope_gate_first[], slope_gate_last[];   /* around all of gate.S */
+/* Around all of gate.S and quick.c. */
+extern const char slope_gate_first[] __asm__("__start_slope_gate_code"), slope_gate_last[] __asm__("__stop_slope_gate_code");
 
 /* The kernel's signal return, for our own handler. */
 void slope_gate_sigreturn(void);

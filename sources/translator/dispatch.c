@@ -88,7 +88,7 @@ static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t gen
 	lock_take(&runtime.lock);
 	block = find_or_make(pc);
 	if (block && site->kind != SITE_DIRECT)
-		codecache_remember(&runtime.cache, block);
+		codecache_remember(&runtime.cache, block, observer.on ? codeplaces_function(block->pc) : UINT32_MAX);
 	else if (block && site->patch && generation == runtime.cache.generation)
 		codecache_link(&runtime.cache, site->patch, block);
 	lock_give(&runtime.lock);
@@ -98,7 +98,8 @@ static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t gen
 void slope_dispatch(const void *at, struct context *ctx)
 {
 	struct site site = *(const struct site *)at;
-	uint64_t generation = runtime.cache.generation, pc = next_pc(&site, ctx), known = 0;
+	uint64_t generation = runtime.cache.generation, pc = next_pc(&site, ctx);
+	const struct codecache_target *known;
 
 	ctx->fs = program_fs();
 	if (site.kind == SITE_ODD_STACK && !runtime.odd_stack) {
@@ -110,7 +111,6 @@ void slope_dispatch(const void *at, struct context *ctx)
 		runtime.translated_shared = true;
 		threading_empty_cache(runtime.cache.generation);
 	}
-	if (site.kind != SITE_DIRECT)
-		known = codecache_quick(pc);
-	ctx->target = known ? known : find_and_link(&site, pc, generation);
+	known = site.kind != SITE_DIRECT ? codecache_target(pc) : NULL;
+	ctx->target = known ? known->code : find_and_link(&site, pc, generation);
 }

@@ -69,10 +69,12 @@ void fibers_show_top(void)
 	struct context *ctx = context_here();
 	const struct slope_thread *core = ctx->fiber->core;
 
-
 	ctx->top_mask = core->shadow.window ? 0 : ABOVE_ALL << 32 | ABOVE_ALL;
-	fibers_show(ctx, core);
+	ctx->top = (uint64_t)core->top_stamp << 32 | core->top_stamp | ctx->top_mask;
+	ctx->top_sp = core->top->sp;
+	ctx->top_fn = core->top->fn;
 	ctx->core = ctx->fiber->core;
+	ctx->odd = !core->shadow.window || observer.units != 1 || ctx->fiber->jumping || ctx->fiber->landing;
 	ctx->span = core->shadow.window ? runtime.space.window - PLAN_LOWEST : 0;
 	if (ctx->fiber->landing)
 		ctx->top_fn = SLOPE_FN_NONE;

@@ -3,15 +3,14 @@
 #include "sources/translator/context.h"
 #include "sources/translator/plan.h"
 
-	.text
+	.section slope_gate_code, "ax", @progbits
 	.globl _start, slope_gate_start, slope_gate_leave, slope_gate_report, slope_gate_syscall, slope_gate_sigreturn
-	.globl slope_gate_read_byte, slope_gate_read_half, slope_gate_read_1, slope_gate_read_2, slope_gate_read_any, slope_gate_write_any
+	.globl slope_gate_reads, slope_gate_read_any, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
 	.globl slope_gate_jump_from_stub, slope_gate_call, slope_gate_call_address, slope_gate_return, slope_gate_return_event
 	.globl slope_gate_plain_return, slope_gate_plain_return_event
 	.globl slope_gate_clone, slope_gate_exit
-	.globl slope_gate_first, slope_gate_last, slope_gate_syscall_begin, slope_gate_syscall_instruction, slope_gate_syscall_aborted
+	.globl slope_gate_syscall_begin, slope_gate_syscall_instruction, slope_gate_syscall_aborted
 
-slope_gate_first:
 _start:
 	xor %ebp, %ebp
 	mov %rsp, %rdi
@@ -141,108 +140,132 @@ slope_gate_report:
 
 /* ---- accesses that checks have not let pass ---- */
 
-slope_gate_read_half:
-	test $1, %al
-	je slope_gate_read_byte
-	push %rcx
-	mov $2, %ecx
-	jmp read_some
-slope_gate_read_byte:
-	and $-4, %rax
-/* The word is of the caller, or of the activation that lost cells last: one cell moves to the top (core/access.h). */
-slope_gate_read_1:
-	test $3, %al
-	jne read_one
-	push %rcx
-	push %rdx
-	push %rsi
-	lea -PLAN_LOWEST(%rax), %rcx
-	cmp %gs:CTX_SPAN, %rcx
+/*
+ * One set for each register that can be the stamp's, by its number (slope_gate_reads). A word of the caller, or of the
+ * activation that lost cells last, moves to the top (core/access.h); all else goes to C. Which of the two, and whether the
+ * word stays an own one, is chosen without a branch: nobody could foretell them.
+ */
+	.macro take_cells r, a, ad, b, bd, c, d, dd, cells
+	push %\a
+	push %\b
+	push %\c
+	push %\d
+	lea -PLAN_LOWEST(%\r), %\a
+	cmp %gs:CTX_SPAN, %\a
 	jae 4f
-	mov %gs:CTX_CORE, %rdx
-	mov %gs:(%rax), %ecx
-	mov CORE_TOP_STAMP(%rdx), %esi
-	sub CORE_BELOW_STAMP(%rdx), %ecx
-	sub CORE_BELOW_STAMP(%rdx), %esi
-	cmp %esi, %ecx
-	jae 2f
-	incl CORE_FROM_CALLER(%rdx)
-	/* Stamps of activations are odd: an even difference is an own word, which stays one. */
-1:	not %ecx
-	test %ecx, CORE_OWN_KEPT(%rdx)
-	mov CORE_TOP_STAMP(%rdx), %ecx
-	jne 3f
-	inc %ecx
-	or $0x808080, %ecx
-3:	mov %ecx, %gs:(%rax)
-	pop %rsi
-	pop %rdx
-	pop %rcx
-	ret
-2:	mov %gs:(%rax), %ecx
-	sub CORE_HINT_STAMP(%rdx), %ecx
-	cmp CORE_HINT_SPAN(%rdx), %ecx
-	jae 4f
-	incl CORE_FROM_HINT(%rdx)
-	jmp 1b
-4:	pop %rsi
-	pop %rdx
-	pop %rcx
-read_one:
-	push %rcx
-	mov $4, %ecx
-	jmp read_some
-
-/* Two words, most often touched together before. */
-slope_gate_read_2:
-	test $3, %al
-	jne read_two
-	push %rcx
-	push %rdx
-	push %rsi
-	lea -PLAN_LOWEST(%rax), %rcx
-	cmp %gs:CTX_SPAN, %rcx
-	jae 4f
-	mov %gs:CTX_CORE, %rdx
-	mov %gs:(%rax), %ecx
-	cmp %gs:4(%rax), %ecx
+	mov %gs:CTX_CORE, %\c
+	mov %gs:(%\r), %\ad
+	.if \cells == 2
+	cmp %gs:4(%\r), %\ad
 	jne 4f
-	mov CORE_TOP_STAMP(%rdx), %esi
-	sub CORE_BELOW_STAMP(%rdx), %ecx
-	sub CORE_BELOW_STAMP(%rdx), %esi
-	cmp %esi, %ecx
-	jae 2f
-	addl $2, CORE_FROM_CALLER(%rdx)
-1:	not %ecx
-	test %ecx, CORE_OWN_KEPT(%rdx)
-	mov CORE_TOP_STAMP(%rdx), %ecx
-	jne 3f
-	inc %ecx
-	or $0x808080, %ecx
-3:	mov %ecx, %gs:(%rax)
-	mov %ecx, %gs:4(%rax)
-	pop %rsi
-	pop %rdx
-	pop %rcx
+	.endif
+	mov CORE_TOP(%\c), %\d
+	mov %\ad, %\bd
+	sub CORE_HINT_STAMP(%\c), %\bd
+	cmp CORE_HINT_SPAN(%\c), %\bd
+	lea -FRAME_BYTES(%\d), %\b
+	cmovb CORE_HINT(%\c), %\b
+	/* What is stale is less than the top's stamp, or negative. */
+	cmp FRAME_STAMP(%\b), %\ad
+	jl 4f
+	addq $\cells, FRAME_RMS(%\d)
+	subq $\cells, FRAME_RMS(%\b)
+	mov CORE_TOP_STAMP(%\c), %\bd
+	lea 1(%\b), %\dd
+	or $0x808080, %\dd
+	test CORE_OWN_KEPT(%\c), %\ad
+	cmovne %\bd, %\dd
+	mov %\dd, %gs:(%\r)
+	.if \cells == 2
+	mov %\dd, %gs:4(%\r)
+	.endif
+	pop %\d
+	pop %\c
+	pop %\b
+	pop %\a
+	mov %gs:CTX_TOP, %\r
 	ret
-2:	mov %gs:(%rax), %ecx
-	sub CORE_HINT_STAMP(%rdx), %ecx
-	cmp CORE_HINT_SPAN(%rdx), %ecx
-	jae 4f
-	addl $2, CORE_FROM_HINT(%rdx)
-	jmp 1b
-4:	pop %rsi
-	pop %rdx
-	pop %rcx
-read_two:
-	push %rcx
-	mov $8, %ecx
-	jmp read_some
+4:	pop %\d
+	pop %\c
+	pop %\b
+	pop %\a
+	.endm
+
+/* A read of so many bytes at %r, by C. */
+	.macro read_by_c r, bytes
+	keep_registers
+	push %rax
+	mov %\r, %rdi
+	mov $\bytes, %esi
+	call read_on_our_stack
+	pop %rax
+	bring_registers
+	mov %gs:CTX_TOP, %\r
+	cmpq $0, %gs:CTX_WAITING
+	jne step
+	ret
+	.endm
+
+	.macro reads r, a, ad, b, bd, c, d, dd
+read_half_\r:
+	test $1, %\r
+	je read_byte_\r
+	read_by_c \r, 2
+read_byte_\r:
+	and $-4, %\r
+	jmp 5f
+read_1_\r:
+	test $3, %\r
+	jne 6f
+5:	take_cells \r, \a, \ad, \b, \bd, \c, \d, \dd, 1
+6:	read_by_c \r, 4
+read_2_\r:
+	test $3, %\r
+	jne 6f
+	take_cells \r, \a, \ad, \b, \bd, \c, \d, \dd, 2
+6:	read_by_c \r, 8
+	.endm
+	reads r11, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads r10, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads r9, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads r8, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads r15, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads r14, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads r13, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads r12, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads rbx, rax, eax, rcx, ecx, rdx, rsi, esi
+	reads rbp, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads rdi, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads rsi, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads rdx, rax, eax, rcx, ecx, rbx, rsi, esi
+	reads rcx, rax, eax, rdx, edx, rbx, rsi, esi
+	reads rax, rcx, ecx, rdx, edx, rbx, rsi, esi
+
+read_on_our_stack:
+	push %rbp
+	mov %rsp, %rbp
+	mov %gs:CTX_HOST_RSP, %rsp
+	call reports_read
+	mov %rbp, %rsp
+	pop %rbp
+	ret
+
+	.section .rodata
+	.macro reads_of r
+	.quad read_byte_\r, read_half_\r, read_1_\r, read_2_\r
+	.endm
+slope_gate_reads:
+	.irp r, rax, rcx, rdx, rbx
+	reads_of \r
+	.endr
+	.quad 0, 0, 0, 0
+	.irp r, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15
+	reads_of \r
+	.endr
+	.section slope_gate_code, "ax", @progbits
 
 slope_gate_read_any:
-	push %rcx
-read_some:
-	keep_more_registers
+	keep_registers
 	sub $8, %rsp
 	mov %rax, %rdi
 	mov %ecx, %esi
@@ -268,72 +291,71 @@ step:
 
 /* ---- calls and returns ---- */
 
-/* From the program's stack, whose pointer the context keeps, to ours; rax is in the context. */
-	.macro to_our_stack
-	mov %rsp, %gs:CTX_REG(4)
+/*
+ * Out of code that keeps all registers: the C function in rax with up to four
+ * arguments (rdi, rsi, rdx, rcx), on our stack. These five are not kept.
+ */
+slope_gate_apart:
+	push %rbp
+	push %r8
+	push %r9
+	push %r10
+	push %r11
+	mov %rsp, %rbp
 	mov %gs:CTX_HOST_RSP, %rsp
-	keep_registers
-	.endm
-/* And back, to whoever called. A signal came meanwhile: step from there on. */
-	.macro back_to_program
-	bring_registers
-	mov %gs:CTX_REG(0), %rax
-	mov %gs:CTX_REG(4), %rsp
+	cld
+	call *%rax
+	mov %rbp, %rsp
+	pop %r11
+	pop %r10
+	pop %r9
+	pop %r8
+	pop %rbp
+	/* A signal came meanwhile: step from here on. */
 	cmpq $0, %gs:CTX_WAITING
 	jne step
 	ret
-	.endm
 
-/* The return will find its place here, without a look into the table. */
-	.macro note_return
-	mov (%rsi), %ecx
-	mov %esi, %edx
-	shr $3, %edx
-	and $CTX_RETURNS_MASK, %edx
-	shr $32, %rax
-	mov %ecx, %gs:CTX_RETURNS(,%rdx,8)
-	mov %eax, %gs:CTX_RETURNS+4(,%rdx,8)
+/* On the program's stack: its own return address is the second word. */
+	.macro begin_call
+	push %rdi
+	push %rsi
+	lea 24(%rsp), %rsi
+	.endm
+	.macro end_call
+	pop %rsi
+	pop %rdi
+	mov %gs:CTX_REG(0), %rax
+	ret
 	.endm
 
 slope_gate_call:
-	to_our_stack
-	mov %eax, %edi
-	mov %gs:CTX_REG(4), %rsi
-	add $8, %rsi
-	note_return
-	call activations_call
-	jmp 1f
-slope_gate_jump_from_stub:
-	to_our_stack
-	mov %rcx, %rdi
-	mov %gs:CTX_REG(4), %rsi
-	add $8, %rsi
-	call activations_jump_from_stub
-	jmp 1f
+	begin_call
+	mov %rax, %rdi
+	call quick_call
+	end_call
 slope_gate_call_address:
-	to_our_stack
-	mov %rcx, %rdi
-	mov %gs:CTX_REG(4), %rsi
+	push %rdx
+	begin_call
 	add $8, %rsi
-	note_return
-	call activations_call_address
-1:	back_to_program
+	mov %rax, %rdi
+	mov %rcx, %rdx
+	call quick_call_address
+	pop %rsi
+	pop %rdi
+	pop %rdx
+	mov %gs:CTX_REG(0), %rax
+	ret
+slope_gate_jump_from_stub:
+	begin_call
+	mov %rcx, %rdi
+	call quick_jump_from_stub
+	end_call
 
 /*
  * The address on the program's stack becomes that of its translation, so that
  * a real return goes there, as the processor expects after a real call.
  */
-	.macro find_return_noted
-	mov (%rsi), %rcx
-	mov %esi, %edx
-	shr $3, %edx
-	and $CTX_RETURNS_MASK, %edx
-	mov %gs:CTX_RETURNS(,%rdx,8), %rax
-	mov %eax, %edx
-	shr $32, %rax
-	cmp %rdx, %rcx
-	je 3f
-	.endm
 	.macro find_return place
 	mov \place, %rcx
 	movzwl %cx, %eax
@@ -349,32 +371,23 @@ slope_gate_call_address:
 	cmp PLAN_TARGETS(%rax), %rcx
 	je 4b
 	mov %rcx, %gs:CTX_GUEST_TARGET
-	mov $return_missed, %eax
+	mov $slope_gate_return_missed, %eax
 	jmp 3b
 	.endm
 
 slope_gate_return:
-	mov %rax, %gs:CTX_REG(0)
-	to_our_stack
-	mov %gs:CTX_REG(4), %rdi
-	call activations_return
-	mov %gs:CTX_REG(4), %rsi
-	find_return_noted
-	find_return (%rsi)
-	back_to_program
-	find_return_missed
+	push %rdi
+	lea 8(%rsp), %rdi
+	call quick_return
+	pop %rdi
+	ret
 
 slope_gate_return_event:
-	mov %rax, %gs:CTX_REG(0)
-	to_our_stack
-	mov %gs:CTX_REG(4), %rdi
-	add $8, %rdi
-	call activations_return
-	mov %gs:CTX_REG(4), %rsi
-	add $8, %rsi
-	find_return (%rsi)
-	back_to_program
-	find_return_missed
+	push %rdi
+	lea 16(%rsp), %rdi
+	call quick_return
+	pop %rdi
+	ret
 
 slope_gate_plain_return:
 	mov %rax, %gs:CTX_REG(0)
@@ -395,7 +408,7 @@ slope_gate_plain_return_event:
 	find_return_missed
 
 /* Here comes a return whose target is not in the table. */
-return_missed:
+slope_gate_return_missed:
 	mov %rsp, %gs:CTX_REG(4)
 	mov %gs:CTX_HOST_RSP, %rsp
 	call slope_gate_leave
@@ -458,6 +471,4 @@ slope_gate_sigreturn:
 	mov $15, %eax
 	syscall
 	ud2
-slope_gate_last:
-
 	.section .note.GNU-stack, "", @progbits

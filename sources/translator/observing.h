@@ -5,6 +5,7 @@
  *   observing.c    options, the session, the shadow, memory that comes and goes
  *   codeplaces.c   addresses of code to functions and modules (symbols.c)
  *   activations.c  calls, returns, jumps between functions, signal handlers
+ *   quick.c        usual calls and returns, without a way through all that
  *   fibers.c       one fiber per stack: the program's own, and coroutines'
  *   reports.c      calls of C out of translated code; what else is added to it: making.h
  *   strings.c      repeated string instructions
@@ -116,15 +117,6 @@ const uint64_t *fibers_costs(void);
 const uint64_t *fibers_costs_of(struct context *ctx);
 /* The topmost activation has changed: what inlined checks compare with. */
 void fibers_show_top(void);
-/* The same where neither the fiber nor its window has. */
-SLOPE_INLINE void fibers_show(struct context *ctx, const struct slope_thread *core)
-{
-	uint64_t top = core->top_stamp;
-
-	ctx->top = top << 32 | top | ctx->top_mask;
-	ctx->top_sp = core->top->sp;
-	ctx->top_fn = core->top->fn;
-}
 void fibers_stack_moved(uint64_t sp, uint64_t old_sp);
 /* The thread ends. */
 void fibers_end_all(struct context *ctx);

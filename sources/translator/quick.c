@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Usual calls and returns: one cost unit, everything collected, a thread on
+ * its own stack with its own shadow window. Millions a second go through here,
+ * so these functions keep all registers but those that they use, and are
+ * called by gate.S on the program's stack. Whatever is not usual is for
+ * activations.c, which is called apart: on our own stack, all registers kept.
+ *
+ * A signal that comes here is stepped through, as in all of gate.S.
+ */
+#include "sources/translator/observing.h"
+
+#include "core/frames.h"
+
+#define QUICK __attribute__((no_caller_saved_registers, section("slope_gate_code"), used))
+
+/* What gate.S calls. */
+void quick_call(uint64_t site, uint64_t sp);
+void quick_call_address(uint64_t site, uint64_t sp, uint64_t target);
+void quick_jump_from_stub(uint64_t target, uint64_t sp);
+void quick_return(uint64_t sp);
+
+extern const char slope_gate_return_missed[];
+
+#define CTX ((struct context __seg_gs *)CTX_AT)
+
+SLOPE_INLINE void apart(const void *function, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	__asm__ volatile("call slope_gate_apart" : "+a"(function), "+D"(a), "+S"(b), "+d"(c), "+c"(d) : : "memory", "cc");
+}
+
+SLOPE_INLINE void show(uint32_t stamp, uint64_t sp, uint32_t fn)
+{
+	CTX->top = (uint64_t)stamp << 32 | stamp;
+	CTX->top_sp = sp;
+	CTX->top_fn = fn;
+}
+
+/* The return will find its place here, without a look into the table. `site`: in its upper half, that place in the cache. */
+SLOPE_INLINE void note_return(uint64_t site, uint64_t sp)
+{
+	uint64_t __seg_gs *noted = (uint64_t __seg_gs *)(CTX_RETURNS + (sp & CTX_RETURNS_MASK * 8));
+
+	*noted = (site & 0xffffffff00000000) | *(const uint32_t *)sp;
+}
+
+/* The record of a function that calls here may use; NULL: none. */
+SLOPE_INLINE struct slope_record *usual_record(uint64_t fn)
+{
+	return fn < CTX_QUICKS ? *(struct slope_record *__seg_gs *)(CTX_QUICK_AT + fn * 8) : NULL;
+}
+
+/* False, with nothing done, when it is not usual. */
+SLOPE_INLINE bool usual_call(uint64_t fn, uint64_t sp)
+{
+	struct slope_thread *core = CTX->core;
+	uint64_t cost = CTX->cost[0];
+	struct slope_record *record;
+
+	if (SLOPE_UNLIKELY(CTX->odd) || !(record = usual_record(fn)) || SLOPE_UNLIKELY(core->top->sp <= sp || !core->plain) ||
+	    SLOPE_UNLIKELY(!slope_frames_push_usual(core, record, sp, &cost, 1)))
+		return false;
+	show(core->top_stamp, sp, (uint32_t)fn);
+	return true;
+}
+
+QUICK void quick_call(uint64_t site, uint64_t sp)
+{
+	note_return(site, sp);
+	if (SLOPE_UNLIKELY(!usual_call((uint32_t)site, sp)))
+		apart((const void *)activations_call, (uint32_t)site, sp, 0, 0);
+}
+
+QUICK void quick_call_address(uint64_t site, uint64_t sp, uint64_t target)
+{
+	const struct codecache_target *known = codecache_target(target);
+
+	note_return(site, sp);
+	if (SLOPE_UNLIKELY(!known || !usual_call(known->fn, sp)))
+		apart((const void *)activations_call_address, target, sp, 0, 0);
+}
+
+QUICK void quick_jump_from_stub(uint64_t target, uint64_t sp)
+{
+	const struct codecache_target *known = codecache_target(target);
+
+	if (SLOPE_UNLIKELY(!known || !usual_call(known->fn, sp)))
+		apart((const void *)activations_jump_from_stub, target, sp, 0, 0);
+}
+
+/* False, with nothing done, when it is not usual. */
+SLOPE_INLINE bool usual_return(uint64_t sp)
+{
+	struct slope_thread *core = CTX->core;
+	struct slope_frame *f = core->top;
+
+	if (SLOPE_UNLIKELY(CTX->odd | f->flags) || SLOPE_UNLIKELY(f->sp != sp || core->tallies == core->tally_capacity || !core->plain))
+		return false;
+	uint64_t spent = CTX->cost[0] - f->cost[0].entry, n = (uint64_t)f->rms;
+
+	if (core->tallies != f->tally_base && SLOPE_UNLIKELY(!slope_tally_flush_known(core, f, n, 1)))
+		apart((const void *)slope_tally_flush_any, (uint64_t)core, (uint64_t)f, n, 0);
+	if (!slope_frames_pop_usual(core, f, n, spent))
+		apart((const void *)slope_frames_point, (uint64_t)core, (uint64_t)f->record, n, spent);
+	show(core->top_stamp, f[-1].sp, f[-1].fn);
+	return true;
+}
+
+/*
+ * The address on the program's stack becomes that of its translation, so that
+ * a real return goes there, as the processor expects after a real call.
+ */
+SLOPE_INLINE void place_return(uint64_t *at)
+{
+	uint64_t noted = *(uint64_t __seg_gs *)(CTX_RETURNS + ((uint64_t)at & CTX_RETURNS_MASK * 8)), pc = *at;
+
+	if (SLOPE_LIKELY((uint32_t)noted == pc)) {
+		*at = noted >> 32;
+		return;
+	}
+	const struct codecache_target *known = codecache_target(pc);
+
+	CTX->guest_target = pc;
+	*at = known ? known->code : (uint64_t)slope_gate_return_missed;
+}
+
+/* After tail calls more than one activation ends. */
+QUICK void quick_return(uint64_t sp)
+{
+	do {
+		if (SLOPE_UNLIKELY(!usual_return(sp))) {
+			apart((const void *)activations_return, sp, 0, 0, 0);
+			break;
+		}
+	} while (SLOPE_UNLIKELY(CTX->top_sp <= sp));
+	place_return((uint64_t *)sp);
+}
