@@ -8,6 +8,7 @@
 #include "analysis/variants.h"
 
 #define APART 0.3                /* between the intervals of two exponents that differ beyond doubt */
+#define MIXED 0.25               /* relative variance of calls of one size that makes a mixture worth a look: half of the cost */
 #define NAMED 3u                 /* contexts that a sentence names */
 
 /* ---- telling apart ---- */
@@ -118,12 +119,15 @@ static double least(const struct slope_growth *g)
 	return isnan(g->low) || g->verdict == SLOPE_VERDICT_EXPONENTIAL ? g->exponent : g->low;
 }
 
+static bool is_flatter(const struct slope_growth *g, const struct slope_growth *than)
+{
+	return known(than) && known(g) && g->verdict != than->verdict &&
+	       fmax(isnan(g->high) ? g->exponent : g->high, 0) + APART < least(than);
+}
+
 bool slope_variants_is_flat(const struct slope_variants *v, const struct slope_variant *variant)
 {
-	const struct slope_growth *steepest = &v->variant[v->steepest].growth, *g = &variant->growth;
-
-	return known(steepest) && known(g) && g->verdict != steepest->verdict &&
-	       fmax(isnan(g->high) ? g->exponent : g->high, 0) + APART < least(steepest);
+	return is_flatter(&variant->growth, &v->variant[v->steepest].growth);
 }
 
 bool slope_variants_is_steep(const struct slope_variants *v, const struct slope_variant *variant)
@@ -218,6 +222,31 @@ void slope_variants_fini(struct slope_variants *v)
 	}
 	free(v->variant);
 	*v = (struct slope_variants){ 0 };
+}
+
+/* ---- without contexts ---- */
+
+bool slope_variants_mixed(const struct slope_curve *curve, struct slope_growth *best, struct slope_growth *worst)
+{
+	bool twice = false;
+
+	for (size_t i = 0; i < curve->count && !twice; i++)
+		twice = curve->point[i].calls > 1;
+	if (!twice || slope_curve_variation(curve) < MIXED)
+		return false;
+	slope_growth_of(best, curve, SLOPE_COST_MIN, false);
+	slope_growth_of(worst, curve, SLOPE_COST_MAX, false);
+	return is_flatter(best, worst);
+}
+
+size_t slope_variants_callers_of(const struct slope_profile *p, uint32_t function)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < p->edge_count; i++)
+		if (p->edge[i].callee == function && p->edge[i].caller != function)
+			count += !i || p->edge[i - 1].callee != function || p->edge[i - 1].caller != p->edge[i].caller;
+	return count;
 }
 
 /* ---- words ---- */

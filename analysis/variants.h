@@ -53,4 +53,14 @@ char *slope_variants_text(const struct slope_variants *v, const struct slope_pro
 /* "parse_list", with more callers "parse_list <- parse"; "(start)", "(other callers)". As the above. */
 char *slope_variants_callers(const struct slope_variant *variant, const struct slope_profile *p, const char *arrow);
 
+/*
+ * What can be known without contexts: calls of one size differ, and those that
+ * cost least grow less than those that cost most, beyond doubt. Then the mean is
+ * that of a mixture. Both growths are set where this is true.
+ */
+bool slope_variants_mixed(const struct slope_curve *curve, struct slope_growth *best, struct slope_growth *worst);
+
+/* How many functions call it. O(edges). */
+size_t slope_variants_callers_of(const struct slope_profile *p, uint32_t function);
+
 #endif

@@ -315,6 +315,36 @@ static bool put_ramps(const struct slope_report_rows *r, FILE *out)
 	return true;
 }
 
+/* Without contexts: functions worth a row of which calls of the same size grow otherwise, and which have several callers. */
+static bool put_mixtures(const struct slope_profile *p, const struct slope_report_rows *r, const struct slope_report_options *o,
+			 FILE *out)
+{
+	struct slope_curve curve = slope_curve_none();
+	bool ok = true;
+
+	for (size_t i = 0, said = 0; ok && i < r->count && said < ADVICE_TOP; i++) {
+		const struct slope_rank_row *row = &r->row[i];
+		char low[SLOPE_GROWTH_TEXT], high[SLOPE_GROWTH_TEXT];
+		struct slope_growth best, worst;
+
+		if (row->group == SLOPE_GROUP_REST)
+			continue;
+		ok = slope_curve_load(&curve, p, row->function, SLOPE_CURVE_ALL_THREADS, o->metric, o->unit);
+		if (!ok || !slope_variants_mixed(&curve, &best, &worst) || slope_variants_callers_of(p, row->function) < 2)
+			continue;
+		char *name = slope_clip_name(row->name, 32);
+
+		ok = name;
+		if (ok)
+			fprintf(out, "%s is a mixture: calls of the same n grow like %s at best, like %s at worst; record --context=1 tells "
+				"its callers apart.\n", name, slope_growth_text(&best, low), slope_growth_text(&worst, high));
+		free(name);
+		said++;
+	}
+	slope_curve_fini(&curve);
+	return ok;
+}
+
 /* Functions worth a row whose growth differs between callers, and what was too rare to be told apart. */
 static bool put_contexts(const struct slope_profile *p, const struct slope_report_rows *r, const struct slope_report_options *o,
 			 FILE *out)
@@ -322,7 +352,9 @@ static bool put_contexts(const struct slope_profile *p, const struct slope_repor
 	bool ok = true;
 	char number[8];
 
-	for (size_t i = 0, said = 0; p->variant_count && ok && i < r->count && said < CONTEXTS_TOP; i++) {
+	if (!p->variant_count)
+		return put_mixtures(p, r, o, out);
+	for (size_t i = 0, said = 0; ok && i < r->count && said < CONTEXTS_TOP; i++) {
 		struct slope_variants v;
 
 		if (r->row[i].group == SLOPE_GROUP_REST)

@@ -168,6 +168,47 @@ static void report_says_who_is_steep(void **state)
 	slope_profile_free(p);
 }
 
+/* The same calls without contexts: the curve knows that it is a mixture. The sample plays all of them from the thread. */
+static void mixtures_are_said(void **state)
+{
+	static const struct variant_law law[] = { { "a", 3, 2, 1, false }, { "b", 50, 1, 4, false } };
+	struct slope_profile *p = variants_profile(law, 2, 1);
+	struct slope_curve curve = slope_curve_none();
+	struct slope_growth best, worst;
+	char *text;
+
+	(void)state;
+	assert_true(slope_curve_load(&curve, p, variant_function('f'), SLOPE_CURVE_ALL_THREADS, SLOPE_METRIC_TRMS, 0));
+	assert_true(slope_variants_mixed(&curve, &best, &worst));
+	assert_int_equal(best.verdict, SLOPE_VERDICT_LINEAR);
+	assert_int_equal(worst.verdict, SLOPE_VERDICT_SUPERLINEAR);
+	for (size_t i = 0; i < p->variant_count; i++) {
+		free(p->variant[i].row.points[SLOPE_METRIC_TRMS].rows);
+		free(p->variant[i].caller);
+	}
+	p->variant_count = 0;
+	text = shown(p, false);
+	has(text, "\nmixture   calls of the same n grow like n at best and like n^2 at worst");
+	free(text);
+	assert_int_equal(slope_variants_callers_of(p, variant_function('f')), 1);
+	slope_curve_fini(&curve);
+	slope_profile_free(p);
+}
+
+static void no_mixture(void **state)
+{
+	static const struct variant_law law[] = { { "a", 3, 2, 1, false }, { "b", 50, 2, 4, false } };
+	struct slope_profile *p = variants_profile(law, 2, 1);
+	struct slope_curve curve = slope_curve_none();
+	struct slope_growth best, worst;
+
+	(void)state;
+	assert_true(slope_curve_load(&curve, p, variant_function('f'), SLOPE_CURVE_ALL_THREADS, SLOPE_METRIC_TRMS, 0));
+	assert_false(slope_variants_mixed(&curve, &best, &worst));
+	slope_curve_fini(&curve);
+	slope_profile_free(p);
+}
+
 static void memory_may_run_out(void **state)
 {
 	static const struct variant_law law[] = { { "ab", 3, 2, 1, false }, { "ac", 50, 1, 40, false } };
@@ -201,6 +242,8 @@ int main(void)
 		cmocka_unit_test(not_recorded),
 		cmocka_unit_test(show_splits_by_context),
 		cmocka_unit_test(report_says_who_is_steep),
+		cmocka_unit_test(mixtures_are_said),
+		cmocka_unit_test(no_mixture),
 		cmocka_unit_test(memory_may_run_out),
 	};
 
