@@ -336,8 +336,9 @@ static bool put_mixtures(const struct slope_profile *p, const struct slope_repor
 
 		ok = name;
 		if (ok)
-			fprintf(out, "%s is a mixture: calls of the same n grow like %s at best, like %s at worst; record --context=1 tells "
-				"its callers apart.\n", name, slope_growth_text(&best, low), slope_growth_text(&worst, high));
+			fprintf(out, "%s is a mixture: calls of the same n grow like %s at best, like %s at worst;\n"
+				     "record --context=1 tells its callers apart.\n", name, slope_growth_text(&best, low),
+				slope_growth_text(&worst, high));
 		free(name);
 		said++;
 	}
