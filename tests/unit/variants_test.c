@@ -147,6 +147,24 @@ static void show_splits_by_context(void **state)
 	slope_profile_free(p);
 }
 
+static void csv_has_contexts(void **state)
+{
+	static const struct variant_law law[] = { { "ab", 3, 2, 1, false }, { "b", 50, 1, 4, true } };
+	struct slope_profile *p = variants_profile(law, 2, 2);
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+
+	(void)state;
+	assert_true(slope_export_csv(p, out));
+	fclose(out);
+	has(text, "\nf,made,,1,a <- b,trms,ir,10,1,300,300,300,90000,");
+	has(text, "\nf,made,,1,b <- (other callers),trms,ir,10,4,500,500,2000,1000000,");
+	assert_null(strstr(text, "\nf,made,,1,,"));
+	free(text);
+	slope_profile_free(p);
+}
+
 static void report_says_who_is_steep(void **state)
 {
 	static const struct variant_law law[] = { { "a", 3, 2, 1, false }, { "b", 50, 1, 4, false } };
@@ -241,6 +259,7 @@ int main(void)
 		cmocka_unit_test(rare_contexts_are_a_rest),
 		cmocka_unit_test(not_recorded),
 		cmocka_unit_test(show_splits_by_context),
+		cmocka_unit_test(csv_has_contexts),
 		cmocka_unit_test(report_says_who_is_steep),
 		cmocka_unit_test(mixtures_are_said),
 		cmocka_unit_test(no_mixture),
