@@ -102,14 +102,14 @@ SLOPE_INLINE struct slope_context *slope_context_call(struct slope_contexts *c, 
 
 /* An activation at `node` ends; costs by unit. */
 SLOPE_INLINE void slope_context_count(const struct slope_contexts *c, struct slope_context *node, const uint64_t *total,
-				      const uint64_t *self)
+				      const uint64_t *self, uint32_t units)
 {
 	bool outer = !c->collapse || !--node->active;
 
 	node->calls++;
-	for (uint32_t u = 0; u < c->units; u++) {
+	for (uint32_t u = 0; u < units; u++) {
 		node->cost[u] += self[u];
-		node->cost[c->units + u] += outer ? total[u] : 0;
+		node->cost[units + u] += outer ? total[u] : 0;
 	}
 }
 

@@ -235,10 +235,23 @@ static void take_stamp(struct slope_thread *t, uint32_t flags)
 	t->top_stamp = t->clock;
 }
 
+/* With contexts, what is usual without them: see slope_frames_push_usual. */
+static bool push_in_context(struct slope_thread *t, struct slope_record *record, uint64_t sp, uint32_t flags, const uint64_t *cost)
+{
+	if (!t->plain || !record || record->flags != SLOPE_RECORD_CONTEXTS || flags || t->session->config.units != 1 ||
+	    t->depth == t->contexts->places || !slope_frames_push_usual(t, record, sp, cost, 1))
+		return false;
+	t->top->flags = SLOPE_FRAME_FLAGGED;
+	find_context(t, t->depth - 1);
+	return true;
+}
+
 void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
 {
 	struct slope_record *record = slope_thread_record(t, fn);
 
+	if (t->contexts && push_in_context(t, record, sp, flags, cost))
+		return;
 	if (SLOPE_UNLIKELY(t->depth == t->capacity) && !slope_frames_grow(t)) {
 		slope_session_lose(t->session, SLOPE_LOST_CALLS, 1);
 		return;
@@ -326,13 +339,32 @@ static void collect(struct slope_thread *t, const struct slope_frame *f, const u
 		lose_point(t, r);
 }
 
-static void count_context(struct slope_thread *t, const struct slope_frame *f, const uint64_t *spent)
+SLOPE_INLINE void count_context(struct slope_thread *t, const struct slope_frame *f, const uint64_t *spent, uint32_t units)
 {
+	struct slope_context *node = t->contexts->place[t->depth - 1];
 	uint64_t self[SLOPE_UNITS_MAX];
 
-	for (uint32_t u = 0; u < t->session->config.units; u++)
+	if (SLOPE_UNLIKELY(!node))
+		return;
+	for (uint32_t u = 0; u < units; u++)
 		self[u] = spent[u] - f->cost[u].child;
-	slope_context_count(t->contexts, t->contexts->place[t->depth - 1], spent, self);
+	slope_context_count(t->contexts, node, spent, self, units);
+}
+
+/* The same for a return. */
+static bool pop_in_context(struct slope_thread *t, struct slope_frame *f, const uint64_t *cost)
+{
+	if (f->flags != SLOPE_FRAME_FLAGGED || f->record->flags != SLOPE_RECORD_CONTEXTS || t->session->config.units != 1 ||
+	    t->tallies == t->tally_capacity)
+		return false;
+	uint64_t spent = cost[0] - f->cost[0].entry, n = (uint64_t)f->rms;
+
+	count_context(t, f, &spent, 1);
+	if (t->tallies != f->tally_base)
+		slope_tally_flush(t, f, n, 1);
+	if (!slope_frames_pop_usual(t, f, n, spent))
+		slope_frames_point(t, f->record, n, spent);
+	return true;
 }
 
 void slope_frames_pop_any(struct slope_thread *t, const uint64_t *cost)
@@ -342,12 +374,14 @@ void slope_frames_pop_any(struct slope_thread *t, const uint64_t *cost)
 	uint32_t units = t->session->config.units;
 	uint64_t spent[SLOPE_UNITS_MAX];
 
+	if (t->contexts && pop_in_context(t, f, cost))
+		return;
 	for (uint32_t u = 0; u < units; u++)
 		spent[u] = cost[u] - f->cost[u].entry;
 	if (r)
 		collect(t, f, spent, units);
-	if (r && t->contexts && t->contexts->place[t->depth - 1])
-		count_context(t, f, spent);
+	if (r && t->contexts)
+		count_context(t, f, spent, units);
 	if (f->flags & SLOPE_FRAME_FLAGGED && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
 		t->toggles--;
 	if (t->depth > 1) {
