@@ -19,6 +19,7 @@
 #include "cli/recording.h"
 #include "cli/verbs.h"
 #include "cli/verification.h"
+#include "core/variants.h"
 
 #define MAX_THREADS_DEFAULT 1000
 #define CONTEXT_K_MAX 1000000u
@@ -56,6 +57,10 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		  "tell contexts apart by the places of their calls, too", 0, 0 },
 		{ "context-recursion", 0, SLOPE_OPTION_CHOICE, &s->context_recursion, "keep|collapse",
 		  "every depth of a recursion is a context (keep), or goes back to the first", 0, 0 },
+		{ "context", 0, SLOPE_OPTION_NUMBER, &s->context, "K",
+		  "keep points apart by the K nearest callers, too", 1, SLOPE_VARIANT_CALLERS_MAX },
+		{ "max-contexts", 0, SLOPE_OPTION_NUMBER, &s->max_contexts, "N",
+		  "with --context: so many are told apart, rare ones are folded (20000)", 1, UINT32_MAX >> 1 },
 		{ "fair-sched", 0, SLOPE_OPTION_CHOICE, &s->fair_sched, "yes|no",
 		  "let threads take turns in order", 0, 0 },
 		{ "max-threads", 0, SLOPE_OPTION_NUMBER, &s->max_threads, "N",
@@ -111,21 +116,35 @@ static bool sensible_contexts(struct slope_settings *s)
 		slope_say("%s goes with --contexts", s->context_sites ? "--context-sites" : "--context-recursion");
 		return false;
 	}
-	if (!s->contexts)
+	if (s->max_contexts && !s->context) {
+		slope_say("--max-contexts goes with --context");
+		return false;
+	}
+	if (!s->max_contexts)
+		s->max_contexts = SLOPE_VARIANTS_MAX_DEFAULT;
+	if (s->context && !s->contexts) {
+		s->contexts = "";
+		s->context_k = s->context;
+	} else if (!s->contexts) {
 		return true;
-	if (*s->contexts && strcmp(s->contexts, "cct")) {
+	} else if (*s->contexts && strcmp(s->contexts, "cct")) {
 		s->context_k = isdigit((unsigned char)*s->contexts) ? strtoull(s->contexts, &end, 10) : 0;
 		if (!s->context_k || *end || s->context_k > CONTEXT_K_MAX) {
 			slope_say("--contexts=%s: give cct, or a number of callers from 1 to %u", s->contexts, CONTEXT_K_MAX);
 			return false;
 		}
 	}
-	if (s->context_k && s->context_recursion) {
-		slope_say("--context-recursion=collapse needs whole paths: --contexts=cct");
+	if (s->context_k && s->context_k < s->context) {
+		slope_say("--context=%llu needs as many callers in --contexts", (unsigned long long)s->context);
+		return false;
+	}
+	if ((s->context_k || s->context) && s->context_recursion) {
+		slope_say("--context-recursion=collapse is for --contexts=cct alone");
 		return false;
 	}
 	if (s->source == SLOPE_SOURCE_TRANSLATOR || s->verify) {
-		slope_say("--contexts: the translator keeps no contexts yet; use --source=valgrind, without --verify");
+		slope_say("%s: the translator keeps no contexts yet; use --source=valgrind, without --verify",
+			  s->context ? "--context" : "--contexts");
 		return false;
 	}
 	s->source = SLOPE_SOURCE_VALGRIND;

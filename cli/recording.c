@@ -61,6 +61,10 @@ static void source_options(struct slope_list *options, const struct slope_settin
 		slope_list_add(options, "--context-sites=yes");
 	if (s->context_recursion)
 		slope_list_add(options, "--context-collapse=yes");
+	if (s->context) {
+		slope_list_add(options, "--context=%llu", (unsigned long long)s->context);
+		slope_list_add(options, "--max-contexts=%llu", (unsigned long long)s->max_contexts);
+	}
 	if (s->access)
 		slope_list_add(options, "--access=%s", access_name[s->access]);
 }

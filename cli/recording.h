@@ -23,6 +23,8 @@ struct slope_settings {
 	uint64_t context_k;          /* what that says; 0: the tree */
 	bool context_sites;
 	unsigned context_recursion;  /* 0: keep, 1: collapse */
+	uint64_t context;            /* callers by which points are told apart; 0: none */
+	uint64_t max_contexts;
 };
 
 /* Starts as zeros. */

@@ -7,7 +7,7 @@ _slope_options() {
 	case $1 in
 	record)
 		echo '-o --output= --source= --cost= --input= --cell= --toggle= --only= --skip= --max-points='
-		echo '--contexts --context-sites --context-recursion='
+		echo '--contexts --context-sites --context-recursion= --context= --max-contexts='
 		echo '--fair-sched= --max-threads= --no-symbols --verify -j --json -q --quiet'
 		;;
 	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color=' ;;
@@ -58,7 +58,7 @@ _slope_program_at() {
 	for (( ; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-o | =) ((i++)) ;;
-		--output | --source | --cost | --input | --cell | --toggle | --only | --skip | --max-points | --context-recursion | --fair-sched | --max-threads)
+		--output | --source | --cost | --input | --cell | --toggle | --only | --skip | --max-points | --context | --max-contexts | --context-recursion | --fair-sched | --max-threads)
 			[ "${COMP_WORDS[i + 1]}" = = ] || ((i++))
 			;;
 		--) echo $((i + 1)) && return ;;

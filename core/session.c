@@ -2,6 +2,7 @@
 #include "core/session.h"
 #include "core/stamp.h"
 #include "core/thread.h"
+#include "core/variants.h"
 
 static bool add_function(struct slope_session *s, const struct slope_function *f)
 {
@@ -36,6 +37,11 @@ bool slope_session_init(struct slope_session *s, const struct slope_config *conf
 	if (!s->config.stamp_limit || s->config.stamp_limit > SLOPE_STAMP_LIMIT)
 		s->config.stamp_limit = SLOPE_STAMP_LIMIT;
 	SLOPE_ASSERT(s->config.units >= 1 && s->config.units <= SLOPE_UNITS_MAX && s->config.cell_log2 <= 6);
+	SLOPE_ASSERT(!s->config.variant_k || (s->config.contexts && !s->config.context_collapse &&
+					      s->config.variant_k <= SLOPE_VARIANT_CALLERS_MAX &&
+					      (!s->config.context_k || s->config.variant_k <= s->config.context_k)));
+	if (!s->config.variants_max)
+		s->config.variants_max = SLOPE_VARIANTS_MAX_DEFAULT;
 	slope_arena_init(&s->arena, host);
 	slope_map_init(&s->function_by_place, &s->arena);
 	slope_map_init(&s->site_by_place, &s->arena);
@@ -382,4 +388,5 @@ void slope_session_restart(struct slope_session *s, struct slope_thread *only, c
 	for (int i = 0; i < SLOPE_LOST_COUNT; i++)
 		s->lost[i] = 0;
 	s->renumberings = 0;
+	s->variants_folded = 0;
 }

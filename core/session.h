@@ -52,6 +52,12 @@ struct slope_config {
 	bool contexts;               /* keep calling contexts: core/slabs.h */
 	uint32_t context_k;          /* 0: as a tree; else as a forest of slabs */
 	bool context_collapse;       /* recursion goes back to the node above; for the tree */
+	/*
+	 * Functions by context: core/variants.h. At most SLOPE_VARIANT_CALLERS_MAX
+	 * callers, and no more than contexts have, which are not collapsed.
+	 */
+	uint32_t variant_k;          /* 0: not */
+	uint32_t variants_max;       /* before they fold; 0 for the default */
 };
 
 struct slope_module {
@@ -126,6 +132,8 @@ struct slope_session {
 
 	uint64_t lost[SLOPE_LOST_COUNT];
 	uint64_t renumberings;
+	uint64_t variants;              /* that are kept, of all threads */
+	uint64_t variants_folded;
 };
 
 /* False when memory runs out at once. The host must outlive the session. */

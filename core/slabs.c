@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/slabs.h"
+#include "core/variants.h"
 
 #define BLOCK_FIRST 2048u
 #define BLOCK_MAX 262144u
@@ -20,6 +21,10 @@ struct slope_contexts *slope_contexts_new(struct slope_session *s, struct slope_
 	c->site = SLOPE_SITE_NONE;
 	slope_map_init(&c->root, arena);
 	slope_map_init(&c->child, arena);
+	if (s->config.variant_k && !(c->variants = slope_variants_new(s, arena))) {
+		slope_arena_free(arena, c, sizeof *c);
+		return NULL;
+	}
 	return c;
 }
 
@@ -47,6 +52,7 @@ void slope_contexts_free(struct slope_contexts *c)
 	}
 	free_map(&c->root);
 	free_map(&c->child);
+	slope_variants_free(c->variants);
 	slope_arena_free(c->arena, c->place, c->places * sizeof(struct slope_context *));
 	slope_arena_free(c->arena, c, sizeof *c);
 }

@@ -37,6 +37,7 @@ struct slope_context {
 	struct slope_context *child;       /* the one used last */
 	struct slope_context *sibling;     /* the next child; in the map: the next with the same function, of another site */
 	struct slope_context *twin;        /* in a lower slab: see above. In a collapsed tree: this is no node, but a way back */
+	struct slope_variant *variant;     /* core/variants.h; NULL: not known yet */
 	uint32_t fn, site;                 /* site: SLOPE_SITE_NONE where they are not told apart */
 	uint32_t level, children;
 	uint32_t number;                   /* smaller than those of its children */
@@ -65,6 +66,7 @@ struct slope_contexts {
 	struct slope_map root;             /* function -> node */
 	struct slope_map child;            /* (number of the node above, function) -> node */
 	struct slope_context_block *first, *newest;
+	struct slope_variants *variants;   /* NULL: none are kept */
 };
 
 /* As the session's config says. NULL when memory runs out. All memory is the arena's. */
@@ -102,14 +104,14 @@ SLOPE_INLINE struct slope_context *slope_context_call(struct slope_contexts *c, 
 
 /* An activation at `node` ends; costs by unit. */
 SLOPE_INLINE void slope_context_count(const struct slope_contexts *c, struct slope_context *node, const uint64_t *total,
-				      const uint64_t *self)
+				      const uint64_t *self, uint32_t units)
 {
 	bool outer = !c->collapse || !--node->active;
 
 	node->calls++;
-	for (uint32_t u = 0; u < c->units; u++) {
+	for (uint32_t u = 0; u < units; u++) {
 		node->cost[u] += self[u];
-		node->cost[c->units + u] += outer ? total[u] : 0;
+		node->cost[units + u] += outer ? total[u] : 0;
 	}
 }
 

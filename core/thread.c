@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/frames.h"
-#include "core/slabs.h"
+#include "core/variants.h"
 
 #define RECORD_PAGE (1u << SLOPE_RECORD_PAGE_LOG2)
 #define FRAMES_FIRST 1024u
@@ -134,6 +134,8 @@ void slope_thread_discard(struct slope_thread *t)
 	slope_shadow_fini(&t->shadow);
 	t->record = NULL;
 	t->record_pages = 0;
+	if (t->contexts && t->contexts->variants)
+		__atomic_fetch_sub(&t->session->variants, t->contexts->variants->kept, __ATOMIC_RELAXED);
 	t->contexts = NULL;
 	slope_arena_fini(&t->arena);
 	slope_map_init(&t->edge_by_ends, &t->arena);
@@ -235,10 +237,23 @@ static void take_stamp(struct slope_thread *t, uint32_t flags)
 	t->top_stamp = t->clock;
 }
 
+/* With contexts, what is usual without them: see slope_frames_push_usual. */
+static bool push_in_context(struct slope_thread *t, struct slope_record *record, uint64_t sp, uint32_t flags, const uint64_t *cost)
+{
+	if (!t->plain || !record || record->flags != SLOPE_RECORD_CONTEXTS || flags || t->session->config.units != 1 ||
+	    t->depth == t->contexts->places || !slope_frames_push_usual(t, record, sp, cost, 1))
+		return false;
+	t->top->flags = SLOPE_FRAME_FLAGGED;
+	find_context(t, t->depth - 1);
+	return true;
+}
+
 void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
 {
 	struct slope_record *record = slope_thread_record(t, fn);
 
+	if (t->contexts && push_in_context(t, record, sp, flags, cost))
+		return;
 	if (SLOPE_UNLIKELY(t->depth == t->capacity) && !slope_frames_grow(t)) {
 		slope_session_lose(t->session, SLOPE_LOST_CALLS, 1);
 		return;
@@ -296,19 +311,16 @@ void slope_frames_point(struct slope_thread *t, struct slope_record *r, uint64_t
 			lose_point(t, r);
 }
 
-/* A finished activation goes into its function's tables. */
-static void collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *spent, uint32_t units)
+/* The activation's size and cost go into the record's points. */
+static void add_points(struct slope_thread *t, struct slope_record *r, const struct slope_frame *f, const uint64_t *spent,
+		       uint32_t units)
 {
 	bool induced = f->flags & SLOPE_FRAME_INDUCED, by_trms = t->metrics & 1u << SLOPE_METRIC_TRMS;
-	struct slope_record *r = f->record;
 	uint64_t rms = (uint64_t)f->rms, trms = rms + (uint64_t)(induced ? f->extra : 0);
 	struct slope_sample sample = {
 		.n = trms, .rms = rms, .thread = induced ? f->thread : 0, .external = induced ? f->external : 0, .cost = spent,
 	};
 
-	if (t->tallies != f->tally_base)
-		slope_tally_flush(t, f, by_trms ? trms : rms, units);
-	slope_frames_spend(r, f, spent, units);
 	if (units == 1 && trms == rms && !(sample.thread | sample.external)) {
 		if (rms == r->again_n && spent[0] == r->again_cost)
 			r->again++;
@@ -326,13 +338,67 @@ static void collect(struct slope_thread *t, const struct slope_frame *f, const u
 		lose_point(t, r);
 }
 
-static void count_context(struct slope_thread *t, const struct slope_frame *f, const uint64_t *spent)
+/* A finished activation goes into its function's tables. */
+static void collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *spent, uint32_t units)
 {
+	bool trms = f->flags & SLOPE_FRAME_INDUCED && t->metrics & 1u << SLOPE_METRIC_TRMS;
+
+	if (t->tallies != f->tally_base)
+		slope_tally_flush(t, f, (uint64_t)(f->rms + (trms ? f->extra : 0)), units);
+	slope_frames_spend(f->record, f, spent, units);
+	add_points(t, f->record, f, spent, units);
+}
+
+/* And into those of its function in this context. */
+static void count_variant(struct slope_thread *t, struct slope_context *node, const struct slope_frame *f, const uint64_t *spent,
+			  const uint64_t *self, uint32_t units)
+{
+	struct slope_variant *variant = slope_variants_at(t->contexts->variants, node);
+
+	if (!variant) {
+		slope_session_lose(t->session, SLOPE_LOST_POINTS, 1);
+		return;
+	}
+	struct slope_record *r = variant->counts;
+
+	variant->calls++;
+	for (uint32_t u = 0; u < units; u++) {
+		r->self[u] += self[u];
+		if (f->record->active > 1)
+			r->nested[u] += spent[u];
+	}
+	add_points(t, r, f, spent, units);
+}
+
+/* Before collect: the activation still counts as active. */
+SLOPE_INLINE void count_context(struct slope_thread *t, const struct slope_frame *f, const uint64_t *spent, uint32_t units)
+{
+	struct slope_context *node = t->contexts->place[t->depth - 1];
 	uint64_t self[SLOPE_UNITS_MAX];
 
-	for (uint32_t u = 0; u < t->session->config.units; u++)
+	if (SLOPE_UNLIKELY(!node))
+		return;
+	for (uint32_t u = 0; u < units; u++)
 		self[u] = spent[u] - f->cost[u].child;
-	slope_context_count(t->contexts, t->contexts->place[t->depth - 1], spent, self);
+	slope_context_count(t->contexts, node, spent, self, units);
+	if (t->contexts->variants)
+		count_variant(t, node, f, spent, self, units);
+}
+
+/* The same for a return. */
+static bool pop_in_context(struct slope_thread *t, struct slope_frame *f, const uint64_t *cost)
+{
+	if (f->flags != SLOPE_FRAME_FLAGGED || f->record->flags != SLOPE_RECORD_CONTEXTS || t->session->config.units != 1 ||
+	    t->tallies == t->tally_capacity)
+		return false;
+	uint64_t spent = cost[0] - f->cost[0].entry, n = (uint64_t)f->rms;
+
+	count_context(t, f, &spent, 1);
+	if (t->tallies != f->tally_base)
+		slope_tally_flush(t, f, n, 1);
+	if (!slope_frames_pop_usual(t, f, n, spent))
+		slope_frames_point(t, f->record, n, spent);
+	return true;
 }
 
 void slope_frames_pop_any(struct slope_thread *t, const uint64_t *cost)
@@ -342,12 +408,14 @@ void slope_frames_pop_any(struct slope_thread *t, const uint64_t *cost)
 	uint32_t units = t->session->config.units;
 	uint64_t spent[SLOPE_UNITS_MAX];
 
+	if (t->contexts && pop_in_context(t, f, cost))
+		return;
 	for (uint32_t u = 0; u < units; u++)
 		spent[u] = cost[u] - f->cost[u].entry;
+	if (r && t->contexts)
+		count_context(t, f, spent, units);
 	if (r)
 		collect(t, f, spent, units);
-	if (r && t->contexts && t->contexts->place[t->depth - 1])
-		count_context(t, f, spent);
 	if (f->flags & SLOPE_FRAME_FLAGGED && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
 		t->toggles--;
 	if (t->depth > 1) {

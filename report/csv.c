@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/variants.h"
+#include "analysis/contrast.h"
 #include "report/functions.h"
 #include "report/json.h"
 #include "report/names.h"
@@ -71,8 +71,8 @@ static void put_row(const struct sheet *s, const struct slope_profile_row *row, 
 
 static bool put_variant(const struct sheet *s, const struct slope_profile_variant *variant)
 {
-	const struct slope_variant named = { .caller = variant->caller, .callers = variant->callers, .rest = variant->rest };
-	char *context = slope_variants_callers(&named, s->p, " <- ");
+	const struct slope_contrast_part named = { .caller = variant->caller, .callers = variant->callers, .rest = variant->rest };
+	char *context = slope_contrast_callers(&named, s->p, " <- ");
 
 	if (context)
 		put_row(s, &variant->row, context);

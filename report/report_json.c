@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis/variants.h"
+#include "analysis/contrast.h"
 #include "report/facts.h"
 #include "report/functions.h"
 #include "report/growth_json.h"
@@ -28,22 +28,22 @@ static void put_sizes(struct slope_json *j, const struct slope_rank_row *row)
 static bool put_contexts(struct slope_json *j, const struct slope_profile *p, const struct slope_rank_row *row,
 			 const struct slope_report_options *o)
 {
-	struct slope_variants v;
+	struct slope_contrast v;
 
 	if (!p->variant_count) {
 		slope_json_null(j, "by_context");
 		return true;
 	}
-	if (!slope_variants_init(&v, p, row->function, 0, o->metric, o->unit, false))
+	if (!slope_contrast_init(&v, p, row->function, 0, o->metric, o->unit, false))
 		return false;
-	char *text = slope_variants_text(&v, p);
+	char *text = slope_contrast_text(&v, p);
 
 	slope_json_object(j, "by_context", true);
 	slope_json_uint(j, "k", v.k);
 	slope_json_bool(j, "differ", v.differ);
 	slope_json_string(j, "text", v.differ ? text : NULL);
 	slope_json_end(j);
-	slope_variants_fini(&v);
+	slope_contrast_fini(&v);
 	free(text);
 	return text;
 }

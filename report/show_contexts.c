@@ -33,7 +33,7 @@ static bool add_series(struct marks *m, const struct slope_show *s, size_t first
 		{ "▽", 'v', SLOPE_STYLE_PLAIN }, { "·", '.', SLOPE_STYLE_DIM },
 	};
 	size_t begin = *used, at = m->count;
-	char *callers = at < MARKS ? slope_variants_callers(&s->variants.variant[first], s->p, s->o.ascii ? " <- " : " ← ") :
+	char *callers = at < MARKS ? slope_contrast_callers(&s->contrast.part[first], s->p, s->o.ascii ? " <- " : " ← ") :
 				     strdup("other callers");
 
 	m->name[at] = callers ? slope_clip_middle(callers, LEGEND_COLUMNS) : NULL;
@@ -41,7 +41,7 @@ static bool add_series(struct marks *m, const struct slope_show *s, size_t first
 	if (!m->name[at])
 		return false;
 	for (size_t i = first; i < first + count; i++) {
-		const struct slope_curve *curve = &s->variants.variant[i].curve;
+		const struct slope_curve *curve = &s->contrast.part[i].curve;
 
 		for (size_t k = 0; k < curve->count; k++, ++*used) {
 			m->n[*used] = curve->point[k].n;
@@ -57,18 +57,18 @@ static bool add_series(struct marks *m, const struct slope_show *s, size_t first
 
 static bool gather(struct marks *m, const struct slope_show *s)
 {
-	size_t points = 0, used = 0, shown = s->variants.count < MARKS ? s->variants.count : MARKS;
+	size_t points = 0, used = 0, shown = s->contrast.count < MARKS ? s->contrast.count : MARKS;
 	bool ok = true;
 
-	for (size_t i = 0; i < s->variants.count; i++)
-		points += s->variants.variant[i].curve.count;
+	for (size_t i = 0; i < s->contrast.count; i++)
+		points += s->contrast.part[i].curve.count;
 	m->n = malloc((points + 1) * sizeof(*m->n));
 	m->cost = malloc((points + 1) * sizeof(*m->cost));
 	if (!m->n || !m->cost)
 		return false;
 	for (size_t i = 0; ok && i < shown; i++)
 		ok = add_series(m, s, i, 1, &used);
-	return ok && (shown == s->variants.count || add_series(m, s, shown, s->variants.count - shown, &used));
+	return ok && (shown == s->contrast.count || add_series(m, s, shown, s->contrast.count - shown, &used));
 }
 
 bool slope_page_split(const struct slope_show *s, struct slope_plot *plot, FILE *out)
@@ -92,11 +92,11 @@ bool slope_page_split(const struct slope_show *s, struct slope_plot *plot, FILE 
 
 /* ---- table ---- */
 
-static bool add_context(struct slope_table *t, const struct slope_show *s, const struct slope_variant *v)
+static bool add_context(struct slope_table *t, const struct slope_show *s, const struct slope_contrast_part *v)
 {
-	char *callers = slope_variants_callers(v, s->p, s->o.ascii ? " <- " : " ← ");
+	char *callers = slope_contrast_callers(v, s->p, s->o.ascii ? " <- " : " ← ");
 	char text[SLOPE_SHOW_TEXT], low[SLOPE_TABLE_REAL], high[SLOPE_TABLE_REAL];
-	bool steep = s->variants.differ && slope_variants_is_steep(&s->variants, v);
+	bool steep = s->contrast.differ && slope_contrast_is_steep(&s->contrast, v);
 
 	if (!callers)
 		return false;
@@ -120,7 +120,7 @@ bool slope_page_contexts(const struct slope_show *s, FILE *out)
 		{ "from", false, 12 }, { "calls", true, 0 }, { "n", true, 0 }, { "cost", true, 0 }, { "share", true, 0 },
 		{ "growth", false, 12 },
 	};
-	const struct slope_variants *v = &s->variants;
+	const struct slope_contrast *v = &s->contrast;
 	size_t shown = v->count < CONTEXTS_SHOWN ? v->count : CONTEXTS_SHOWN;
 	struct slope_table t;
 	bool ok = true;
@@ -129,7 +129,7 @@ bool slope_page_contexts(const struct slope_show *s, FILE *out)
 		return true;
 	slope_table_init(&t, column, 6);
 	for (size_t i = 0; ok && i < shown; i++)
-		ok = add_context(&t, s, &v->variant[i]);
+		ok = add_context(&t, s, &v->part[i]);
 	fputc('\n', out);
 	ok = ok && slope_table_print(&t, slope_page_width(s), s->o.color, out);
 	slope_table_fini(&t);

@@ -93,8 +93,8 @@ static void put_threads(struct slope_json *j, const struct slope_show *s)
 /* What report and show say of a function by its callers; null where points were not recorded by context. */
 static bool put_variants(struct slope_json *j, const struct slope_show *s)
 {
-	const struct slope_variants *v = &s->variants;
-	char *text = slope_variants_text(v, s->p);
+	const struct slope_contrast *v = &s->contrast;
+	char *text = slope_contrast_text(v, s->p);
 
 	if (!v->count)
 		slope_json_null(j, "by_context");
@@ -110,7 +110,7 @@ static bool put_variants(struct slope_json *j, const struct slope_show *s)
 	slope_json_string(j, "text", v->differ ? text : NULL);
 	slope_json_array(j, "contexts", false);
 	for (size_t i = 0; i < v->count; i++) {
-		const struct slope_variant *one = &v->variant[i];
+		const struct slope_contrast_part *one = &v->part[i];
 
 		slope_json_object(j, NULL, true);
 		slope_json_array(j, "callers", true);

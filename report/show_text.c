@@ -255,11 +255,11 @@ static void put_variance(const struct slope_show *s, FILE *out)
 /* "n^2 from parse_list, n elsewhere": then the growth above is that of a mixture. */
 static bool put_contexts(const struct slope_show *s, FILE *out)
 {
-	char *text = slope_variants_text(&s->variants, s->p), low[SLOPE_GROWTH_TEXT], high[SLOPE_GROWTH_TEXT];
+	char *text = slope_contrast_text(&s->contrast, s->p), low[SLOPE_GROWTH_TEXT], high[SLOPE_GROWTH_TEXT];
 	struct slope_growth best, worst;
 	bool ok = text;
 
-	if (!s->variants.count && slope_variants_mixed(&s->curve, &best, &worst)) {
+	if (!s->contrast.count && slope_contrast_mixed(&s->curve, &best, &worst)) {
 		put_entry(s, out, "mixture", "calls of the same n grow like %s at best and like %s at worst: their data or their "
 			  "callers differ%s", slope_growth_text(&best, low), slope_growth_text(&worst, high),
 			  s->callers > 1 ? "; record --context=1 tells callers apart" : "");

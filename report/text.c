@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/variants.h"
+#include "analysis/contrast.h"
 #include "report/clip.h"
 #include "report/functions.h"
 #include "report/parts.h"
@@ -330,7 +330,7 @@ static bool put_mixtures(const struct slope_profile *p, const struct slope_repor
 		if (row->group == SLOPE_GROUP_REST)
 			continue;
 		ok = slope_curve_load(&curve, p, row->function, SLOPE_CURVE_ALL_THREADS, o->metric, o->unit);
-		if (!ok || !slope_variants_mixed(&curve, &best, &worst) || slope_variants_callers_of(p, row->function) < 2)
+		if (!ok || !slope_contrast_mixed(&curve, &best, &worst) || slope_contrast_callers_of(p, row->function) < 2)
 			continue;
 		char *name = slope_clip_name(row->name, 32);
 
@@ -356,13 +356,13 @@ static bool put_contexts(const struct slope_profile *p, const struct slope_repor
 	if (!p->variant_count)
 		return put_mixtures(p, r, o, out);
 	for (size_t i = 0, said = 0; ok && i < r->count && said < CONTEXTS_TOP; i++) {
-		struct slope_variants v;
+		struct slope_contrast v;
 
 		if (r->row[i].group == SLOPE_GROUP_REST)
 			continue;
-		if (!slope_variants_init(&v, p, r->row[i].function, 0, o->metric, o->unit, false))
+		if (!slope_contrast_init(&v, p, r->row[i].function, 0, o->metric, o->unit, false))
 			return false;
-		char *text = slope_variants_text(&v, p), *name = slope_clip_name(r->row[i].name, 32);
+		char *text = slope_contrast_text(&v, p), *name = slope_clip_name(r->row[i].name, 32);
 		char *safe = text ? slope_clip_middle(text, SIZE_MAX) : NULL;
 
 		ok = name && safe;
@@ -370,7 +370,7 @@ static bool put_contexts(const struct slope_profile *p, const struct slope_repor
 			fprintf(out, "%s grows otherwise from other callers: %s.\n", name, safe);
 			said++;
 		}
-		slope_variants_fini(&v);
+		slope_contrast_fini(&v);
 		free(text);
 		free(name);
 		free(safe);

@@ -492,6 +492,21 @@ static bool parse_contexts(struct script *s, const char *word, struct slope_scri
 	return true;
 }
 
+/* Behind contexts=, which must have as many callers. */
+static bool parse_variants(struct script *s, const char *word, struct slope_script_options *o)
+{
+	struct slope_config *config = &o->config;
+	const char *at = word;
+	uint64_t k;
+
+	if (!parse_sum(s, &at, &k) || *at || !k || k > SLOPE_VARIANT_CALLERS_MAX)
+		return fail(s, "expected variants= and a number from 1 to %u, found '%s'", SLOPE_VARIANT_CALLERS_MAX, word);
+	if (!config->contexts || config->context_collapse || (config->context_k && config->context_k < k))
+		return fail(s, "variants=%s needs contexts= before it, with as many callers, not collapsed", word);
+	config->variant_k = (uint32_t)k;
+	return true;
+}
+
 static bool parse_option(struct script *s, char *word, struct slope_script_options *o)
 {
 	char *value = strchr(word, '=');
@@ -506,10 +521,12 @@ static bool parse_option(struct script *s, char *word, struct slope_script_optio
 		return parse_metrics(s, value, o);
 	if (!strcmp(word, "contexts"))
 		return parse_contexts(s, value, o);
+	if (!strcmp(word, "variants"))
+		return parse_variants(s, value, o);
 	if (strcmp(word, "cell") && strcmp(word, "max-points") && strcmp(word, "stamp-limit") && strcmp(word, "marked") &&
-	    strcmp(word, "parallel") && strcmp(word, "window"))
+	    strcmp(word, "parallel") && strcmp(word, "window") && strcmp(word, "max-variants"))
 		return fail(s, "unknown option '%s'; there are cell, units, metrics, max-points, stamp-limit, marked, parallel, window, "
-			    "contexts",
+			    "contexts, variants, max-variants",
 			    word);
 	const char *at = value;
 
@@ -523,6 +540,8 @@ static bool parse_option(struct script *s, char *word, struct slope_script_optio
 		o->config.marked = number != 0;
 	else if (!strcmp(word, "parallel"))
 		o->config.parallel = number != 0;
+	else if (!strcmp(word, "max-variants"))
+		o->config.variants_max = (uint32_t)number;
 	else if (!strcmp(word, "window"))
 		o->window_bytes = number;
 	else if (number < 1 || number > 64 || number & (number - 1))

@@ -3,10 +3,11 @@
  * Texts of events: a trace that a person can write and read. One event per
  * line, words apart by blanks, `#` begins a comment:
  *
- *   options cell=4 units=ir,bb metrics=both max-points=100 stamp-limit=64 window=4096 contexts=2
+ *   options cell=4 units=ir,bb metrics=both max-points=100 stamp-limit=64 window=4096 contexts=2 variants=1
  *                           first, if at all; what is left out has its default
- *                           (4, ir, both, 100000, 2^30, 0, none); contexts are tree, collapsed,
- *                           or the k of a forest of slabs
+ *                           (4, ir, both, 100000, 2^30, 0, none, 0); contexts are tree, collapsed,
+ *                           or the k of a forest of slabs; variants are functions by so many
+ *                           callers, max-variants of them
  *   function NAME [folded]  only needed for `folded`: the function is part of its callers
  *   thread N [parent M]     thread N begins; threads are numbered 1, 2, 3, ... and 1 is there
  *   on N                    the lines that follow are thread N's

@@ -33,6 +33,8 @@ static Bool take_option(const HChar *arg)
 	    VG_STR_CLO(arg, "--input", o->input) || VG_BINT_CLO(arg, "--max-points", o->max_points, 1, 0x7fffffff) ||
 	    VG_BINT_CLO(arg, "--stamp-limit", o->stamp_limit, 8, 0x40000000) ||
 	    VG_BINT_CLO(arg, "--contexts", o->contexts, 0, 0x7fffffff) ||
+	    VG_BINT_CLO(arg, "--context", o->context, 0, SLOPE_VARIANT_CALLERS_MAX) ||
+	    VG_BINT_CLO(arg, "--max-contexts", o->max_contexts, 0, 0x7fffffff) ||
 	    VG_BOOL_CLO(arg, "--context-sites", o->context_sites) ||
 	    VG_BOOL_CLO(arg, "--context-collapse", o->context_collapse))
 		return True;
@@ -95,6 +97,8 @@ static void start(void)
 	config.contexts = tool.options.contexts >= 0;
 	config.context_k = config.contexts ? (UInt)tool.options.contexts : 0;
 	config.context_collapse = tool.options.context_collapse;
+	config.variant_k = (UInt)tool.options.context;
+	config.variants_max = (UInt)tool.options.max_contexts;
 	tool.plain = config.units == 1 && !config.toggled;
 	while (1 << config.cell_log2 < cell)
 		config.cell_log2++;

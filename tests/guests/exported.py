@@ -59,6 +59,27 @@ def flat_row(record, unit):
             "external": given["external"], "points": points, "bits": bits}
 
 
+def add_up(values):
+    """The sum of numbers, or of dictionaries of numbers key by key."""
+    total = {}
+    for value in values:
+        for key, number in (value.items() if isinstance(value, dict) else [("", value)]):
+            total[key] = total.get(key, 0) + number
+    return total
+
+
+def point_sums(tables):
+    """Calls, sum and sum of squares by size."""
+    sums = {}
+    for table in tables:
+        for row in table["rows"]:
+            flat = {"calls": row["calls"]}
+            for unit, cost in row["cost"].items():
+                flat[unit], flat[unit + "2"] = cost["sum"], int(cost["sumsq"])
+            sums[row["n"]] = add_up([sums.get(row["n"], {}), flat])
+    return sums
+
+
 class Profile:
     def __init__(self, document, path, table=None):
         self.path, self._table = path, table
@@ -177,6 +198,25 @@ class Profile:
                 lines[line] = lines.get(line, 0) + node["calls"]
         return lines
 
+    def variants(self, name):
+        """Calls by callers, the nearest first."""
+        calls = {}
+        for row in self._variants(name):
+            calls[self._callers_in(row)] = calls.get(self._callers_in(row), 0) + row["calls"]
+        return calls
+
+    def variant_costs(self, name, *callers):
+        """The greatest cost at each size, of the calls along these callers."""
+        unit = self.document["cost_units"][0]
+        return [point["cost"][unit]["max"] for row in self._variants(name) if self._callers_in(row) == callers
+                for point in next(iter(row["points"].values()))["rows"]]
+
+    def _variants(self, name):
+        return [row for row in self.document["variants"]["rows"] if row["function"] == self.function(name).index]
+
+    def _callers_in(self, row):
+        return tuple(self._shown(self._functions[caller]) for caller in row["callers"])
+
     def _path(self, number):
         path = []
         while number is not None:
@@ -229,6 +269,7 @@ class Profile:
         for number in range(len(self._threads)):
             wrong += self._broken_thread(number)
         wrong += self._broken_contexts()
+        wrong += self._broken_variants()
         return [f"{os.path.basename(self.path)}: {text}" for text in wrong]
 
     def _broken_thread(self, number):
@@ -263,6 +304,28 @@ class Profile:
         for (function, _), parts in sums.items():
             if any(parts):
                 yield f"{self._shown(self._functions[function])}: contexts {parts} without a record"
+
+    def _broken_variants(self):
+        """Records by context add up to the records, and so do their points where neither are folded."""
+        if not self.document["variants"]:
+            return
+        parts = {}
+        for row in self.document["variants"]["rows"]:
+            parts.setdefault((row["function"], row["thread"]), []).append(row)
+        for record in self.document["records"]:
+            rows = parts.pop((record["function"], record["thread"]), [])
+            name = self._shown(self._functions[record["function"]])
+            for key in ("calls", "total", "self", "input"):
+                if add_up(row[key] for row in rows) != add_up([record[key]]):
+                    yield f"{name}: its records by context have {key} {add_up(row[key] for row in rows)}, not {record[key]}"
+            for metric, kept in record["points"].items():
+                tables = [row["points"][metric] for row in rows]
+                if any("folded_to_bits" in table for table in tables + [kept]):
+                    continue
+                if point_sums(tables) != point_sums([kept]):
+                    yield f"{name}: its {metric} points by context do not add up"
+        if parts:
+            yield f"{len(parts)} records by context without a record"
 
     def _broken_function(self, f):
         for row in f.rows:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A profile with points by context: what a function costs along certain callers, by a law. */
-#ifndef SLOPE_TESTS_VARIANTS_SAMPLE_H
-#define SLOPE_TESTS_VARIANTS_SAMPLE_H
+#ifndef SLOPE_TESTS_CONTRAST_SAMPLE_H
+#define SLOPE_TESTS_CONTRAST_SAMPLE_H
 
 #include "tests/unit/calls_sample.h"
 

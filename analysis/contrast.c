@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/variants.h"
+#include "analysis/contrast.h"
 
 #define APART 0.3                /* between the intervals of two exponents that differ beyond doubt */
 #define MIXED 0.25               /* relative variance of calls of one size that makes a mixture worth a look: half of the cost */
@@ -50,10 +50,10 @@ static const struct slope_profile_variant *find(const struct slope_profile *p, u
 	return p->variant + low;
 }
 
-static bool fill(struct slope_variant *to, const struct entry *entry, size_t count, const struct slope_profile *p,
+static bool fill(struct slope_contrast_part *to, const struct entry *entry, size_t count, const struct slope_profile *p,
 		 uint32_t metric, uint32_t unit)
 {
-	*to = (struct slope_variant){
+	*to = (struct slope_contrast_part){
 		.caller = entry->from->caller, .callers = entry->callers, .rest = entry->rest, .curve = slope_curve_none(),
 		.row = calloc(count, sizeof(*to->row)), .rows = count,
 	};
@@ -72,14 +72,14 @@ static bool fill(struct slope_variant *to, const struct entry *entry, size_t cou
 
 static int by_cost(const void *a, const void *b)
 {
-	const struct slope_variant *x = a, *y = b;
+	const struct slope_contrast_part *x = a, *y = b;
 
 	if (x->total != y->total)
 		return x->total < y->total ? 1 : -1;
 	return x->calls != y->calls ? (x->calls < y->calls ? 1 : -1) : (x->caller > y->caller) - (x->caller < y->caller);
 }
 
-static bool tell_apart(struct slope_variants *v, const struct slope_profile *p, uint32_t function, uint32_t metric,
+static bool tell_apart(struct slope_contrast *v, const struct slope_profile *p, uint32_t function, uint32_t metric,
 		       uint32_t unit)
 {
 	size_t count;
@@ -87,8 +87,8 @@ static bool tell_apart(struct slope_variants *v, const struct slope_profile *p, 
 	struct entry *entry = calloc(count + 1, sizeof(*entry));
 	bool ok = entry;
 
-	v->variant = calloc(count + 1, sizeof(*v->variant));
-	ok = ok && v->variant;
+	v->part = calloc(count + 1, sizeof(*v->part));
+	ok = ok && v->part;
 	for (size_t i = 0; ok && i < count; i++) {
 		uint32_t callers = from[i].callers < v->k ? from[i].callers : v->k;
 
@@ -99,11 +99,11 @@ static bool tell_apart(struct slope_variants *v, const struct slope_profile *p, 
 	for (size_t i = 0, next; ok && i < count; i = next) {
 		for (next = i + 1; next < count && !by_callers(&entry[i], &entry[next]); next++)
 			;
-		ok = fill(&v->variant[v->count++], entry + i, next - i, p, metric, unit);
+		ok = fill(&v->part[v->count++], entry + i, next - i, p, metric, unit);
 	}
 	free(entry);
 	if (ok)
-		qsort(v->variant, v->count, sizeof(*v->variant), by_cost);
+		qsort(v->part, v->count, sizeof(*v->part), by_cost);
 	return ok;
 }
 
@@ -125,36 +125,36 @@ static bool is_flatter(const struct slope_growth *g, const struct slope_growth *
 	       fmax(isnan(g->high) ? g->exponent : g->high, 0) + APART < least(than);
 }
 
-bool slope_variants_is_flat(const struct slope_variants *v, const struct slope_variant *variant)
+bool slope_contrast_is_flat(const struct slope_contrast *v, const struct slope_contrast_part *part)
 {
-	return is_flatter(&variant->growth, &v->variant[v->steepest].growth);
+	return is_flatter(&part->growth, &v->part[v->steepest].growth);
 }
 
-bool slope_variants_is_steep(const struct slope_variants *v, const struct slope_variant *variant)
+bool slope_contrast_is_steep(const struct slope_contrast *v, const struct slope_contrast_part *part)
 {
-	return known(&variant->growth) && !slope_variants_is_flat(v, variant);
+	return known(&part->growth) && !slope_contrast_is_flat(v, part);
 }
 
 /* All that are flat as one curve. */
-static bool join_flat(struct slope_variants *v, const struct slope_profile *p, uint32_t metric, uint32_t unit, bool thorough)
+static bool join_flat(struct slope_contrast *v, const struct slope_profile *p, uint32_t metric, uint32_t unit, bool thorough)
 {
 	struct slope_curve curve = slope_curve_none();
-	const struct slope_variant *heaviest = NULL;
+	const struct slope_contrast_part *heaviest = NULL;
 	const struct slope_profile_row **row;
 	size_t rows = 0;
 
 	for (size_t i = 0; i < v->count; i++)
-		rows += v->variant[i].rows;
+		rows += v->part[i].rows;
 	row = calloc(rows + 1, sizeof(*row));
 	rows = 0;
 	for (size_t i = 0; row && i < v->count; i++) {
-		const struct slope_variant *variant = &v->variant[i];
+		const struct slope_contrast_part *part = &v->part[i];
 
-		if (!slope_variants_is_flat(v, variant))
+		if (!slope_contrast_is_flat(v, part))
 			continue;
-		heaviest = heaviest ? heaviest : variant;
-		memcpy(row + rows, variant->row, variant->rows * sizeof(*row));
-		rows += variant->rows;
+		heaviest = heaviest ? heaviest : part;
+		memcpy(row + rows, part->row, part->rows * sizeof(*row));
+		rows += part->rows;
 	}
 	bool ok = row && slope_curve_load_rows(&curve, p, row, rows, metric, unit);
 
@@ -167,14 +167,14 @@ static bool join_flat(struct slope_variants *v, const struct slope_profile *p, u
 	return ok;
 }
 
-static bool find_difference(struct slope_variants *v, const struct slope_profile *p, uint32_t metric, uint32_t unit,
+static bool find_difference(struct slope_contrast *v, const struct slope_profile *p, uint32_t metric, uint32_t unit,
 			    bool thorough)
 {
 	v->steepest = SIZE_MAX;
 	for (size_t i = 0; i < v->count; i++) {
-		slope_growth_of(&v->variant[i].growth, &v->variant[i].curve, SLOPE_COST_MEAN, thorough);
-		if (known(&v->variant[i].growth) && (v->steepest == SIZE_MAX ||
-		    least(&v->variant[i].growth) > least(&v->variant[v->steepest].growth)))
+		slope_growth_of(&v->part[i].growth, &v->part[i].curve, SLOPE_COST_MEAN, thorough);
+		if (known(&v->part[i].growth) && (v->steepest == SIZE_MAX ||
+		    least(&v->part[i].growth) > least(&v->part[v->steepest].growth)))
 			v->steepest = i;
 	}
 	if (v->steepest == SIZE_MAX) {
@@ -182,24 +182,24 @@ static bool find_difference(struct slope_variants *v, const struct slope_profile
 		return true;
 	}
 	for (size_t i = 0; i < v->count; i++) {
-		v->steep += slope_variants_is_steep(v, &v->variant[i]);
-		v->flat += slope_variants_is_flat(v, &v->variant[i]);
+		v->steep += slope_contrast_is_steep(v, &v->part[i]);
+		v->flat += slope_contrast_is_flat(v, &v->part[i]);
 	}
 	v->differ = v->flat != 0;
 	return !v->differ || join_flat(v, p, metric, unit, thorough);
 }
 
-static bool init_k(struct slope_variants *v, const struct slope_profile *p, uint32_t function, uint32_t k, uint32_t metric,
+static bool init_k(struct slope_contrast *v, const struct slope_profile *p, uint32_t function, uint32_t k, uint32_t metric,
 		   uint32_t unit, bool thorough)
 {
-	*v = (struct slope_variants){ .k = k };
+	*v = (struct slope_contrast){ .k = k };
 	if (tell_apart(v, p, function, metric, unit) && find_difference(v, p, metric, unit, thorough))
 		return true;
-	slope_variants_fini(v);
+	slope_contrast_fini(v);
 	return false;
 }
 
-bool slope_variants_init(struct slope_variants *v, const struct slope_profile *p, uint32_t function, uint32_t k,
+bool slope_contrast_init(struct slope_contrast *v, const struct slope_profile *p, uint32_t function, uint32_t k,
 			 uint32_t metric, uint32_t unit, bool thorough)
 {
 	if (k)
@@ -209,24 +209,24 @@ bool slope_variants_init(struct slope_variants *v, const struct slope_profile *p
 			return false;
 		if (v->differ)
 			return true;
-		slope_variants_fini(v);
+		slope_contrast_fini(v);
 	}
 	return init_k(v, p, function, 1, metric, unit, thorough);
 }
 
-void slope_variants_fini(struct slope_variants *v)
+void slope_contrast_fini(struct slope_contrast *v)
 {
 	for (size_t i = 0; i < v->count; i++) {
-		slope_curve_fini(&v->variant[i].curve);
-		free(v->variant[i].row);
+		slope_curve_fini(&v->part[i].curve);
+		free(v->part[i].row);
 	}
-	free(v->variant);
-	*v = (struct slope_variants){ 0 };
+	free(v->part);
+	*v = (struct slope_contrast){ 0 };
 }
 
 /* ---- without contexts ---- */
 
-bool slope_variants_mixed(const struct slope_curve *curve, struct slope_growth *best, struct slope_growth *worst)
+bool slope_contrast_mixed(const struct slope_curve *curve, struct slope_growth *best, struct slope_growth *worst)
 {
 	bool twice = false;
 
@@ -239,7 +239,7 @@ bool slope_variants_mixed(const struct slope_curve *curve, struct slope_growth *
 	return is_flatter(best, worst);
 }
 
-size_t slope_variants_callers_of(const struct slope_profile *p, uint32_t function)
+size_t slope_contrast_callers_of(const struct slope_profile *p, uint32_t function)
 {
 	size_t count = 0;
 
@@ -251,7 +251,7 @@ size_t slope_variants_callers_of(const struct slope_profile *p, uint32_t functio
 
 /* ---- words ---- */
 
-char *slope_variants_callers(const struct slope_variant *variant, const struct slope_profile *p, const char *arrow)
+char *slope_contrast_callers(const struct slope_contrast_part *part, const struct slope_profile *p, const char *arrow)
 {
 	char *text = NULL;
 	size_t bytes = 0;
@@ -259,14 +259,14 @@ char *slope_variants_callers(const struct slope_variant *variant, const struct s
 
 	if (!out)
 		return NULL;
-	for (uint32_t i = 0; i < variant->callers; i++) {
-		uint32_t caller = variant->caller[i];
+	for (uint32_t i = 0; i < part->callers; i++) {
+		uint32_t caller = part->caller[i];
 
 		fprintf(out, "%s%s", i ? arrow : "", caller == SLOPE_FN_ROOT ? "(start)" : slope_profile_name(&p->function[caller]));
 	}
-	if (variant->rest)
-		fprintf(out, "%s(other callers)", variant->callers ? arrow : "");
-	else if (!variant->callers)
+	if (part->rest)
+		fprintf(out, "%s(other callers)", part->callers ? arrow : "");
+	else if (!part->callers)
 		fputs("(start)", out);
 	if (fclose(out) == 0)
 		return text;
@@ -275,7 +275,7 @@ char *slope_variants_callers(const struct slope_variant *variant, const struct s
 }
 
 /* "n^2 from a, b and 2 more" */
-static bool put_side(const struct slope_variants *v, const struct slope_profile *p, bool flat, const struct slope_growth *g,
+static bool put_side(const struct slope_contrast *v, const struct slope_profile *p, bool flat, const struct slope_growth *g,
 		     FILE *out)
 {
 	size_t all = flat ? v->flat : v->steep, said = 0;
@@ -283,9 +283,9 @@ static bool put_side(const struct slope_variants *v, const struct slope_profile 
 
 	fprintf(out, "%s from ", slope_growth_text(g, growth));
 	for (size_t i = 0; i < v->count && said < NAMED; i++) {
-		if (!(flat ? slope_variants_is_flat(v, &v->variant[i]) : slope_variants_is_steep(v, &v->variant[i])))
+		if (!(flat ? slope_contrast_is_flat(v, &v->part[i]) : slope_contrast_is_steep(v, &v->part[i])))
 			continue;
-		char *name = slope_variants_callers(&v->variant[i], p, " <- ");
+		char *name = slope_contrast_callers(&v->part[i], p, " <- ");
 
 		if (!name)
 			return false;
@@ -298,7 +298,7 @@ static bool put_side(const struct slope_variants *v, const struct slope_profile 
 	return true;
 }
 
-char *slope_variants_text(const struct slope_variants *v, const struct slope_profile *p)
+char *slope_contrast_text(const struct slope_contrast *v, const struct slope_profile *p)
 {
 	char *text = NULL, growth[SLOPE_GROWTH_TEXT];
 	size_t bytes = 0;
@@ -308,7 +308,7 @@ char *slope_variants_text(const struct slope_variants *v, const struct slope_pro
 	if (!out)
 		return NULL;
 	if (v->differ) {
-		ok = put_side(v, p, false, &v->variant[v->steepest].growth, out);
+		ok = put_side(v, p, false, &v->part[v->steepest].growth, out);
 		fputs(", ", out);
 		if (v->steep + v->flat == v->count && v->flat > 1)
 			fprintf(out, "%s elsewhere", slope_growth_text(&v->flat_growth, growth));

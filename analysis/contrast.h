@@ -4,13 +4,13 @@
  * recorded by context, its calls are told apart by their nearest callers, and
  * each part has a curve and a growth of its own.
  */
-#ifndef SLOPE_ANALYSIS_VARIANTS_H
-#define SLOPE_ANALYSIS_VARIANTS_H
+#ifndef SLOPE_ANALYSIS_CONTRAST_H
+#define SLOPE_ANALYSIS_CONTRAST_H
 
 #include "analysis/growth.h"
 
 /* Calls of a function that came along the same callers, in all threads. */
-struct slope_variant {
+struct slope_contrast_part {
 	const uint32_t *caller;      /* functions, the nearest first; the profile's */
 	uint32_t callers;            /* fewer than asked for: nobody is above them, or they are a rest */
 	bool rest;                   /* of calls along more callers, too rare to be kept apart */
@@ -21,8 +21,8 @@ struct slope_variant {
 	struct slope_growth growth;  /* of the mean cost */
 };
 
-struct slope_variants {
-	struct slope_variant *variant;   /* the most costly first */
+struct slope_contrast {
+	struct slope_contrast_part *part;      /* the most costly first */
 	size_t count;                /* 0: points were not recorded by context, or the function did not run */
 	uint32_t k;                  /* callers by which they are told apart */
 	bool differ;                 /* at least one is steeper than another, beyond doubt; what follows has values */
@@ -36,31 +36,31 @@ struct slope_variants {
  * is 0 (by one if nothing does). `thorough` as in slope_growth_of. False when
  * memory runs out; `v` then holds nothing. O(points of the function) for each k.
  */
-bool slope_variants_init(struct slope_variants *v, const struct slope_profile *p, uint32_t function, uint32_t k,
+bool slope_contrast_init(struct slope_contrast *v, const struct slope_profile *p, uint32_t function, uint32_t k,
 			 uint32_t metric, uint32_t unit, bool thorough);
-void slope_variants_fini(struct slope_variants *v);
+void slope_contrast_fini(struct slope_contrast *v);
 
 /* Is it less steep than the steepest one, beyond doubt; or as steep as that? Neither, where its growth is not known. */
-bool slope_variants_is_flat(const struct slope_variants *v, const struct slope_variant *variant);
-bool slope_variants_is_steep(const struct slope_variants *v, const struct slope_variant *variant);
+bool slope_contrast_is_flat(const struct slope_contrast *v, const struct slope_contrast_part *part);
+bool slope_contrast_is_steep(const struct slope_contrast *v, const struct slope_contrast_part *part);
 
 /*
  * "n^2 from parse_list, n elsewhere", where they differ; else "". To be given to
  * free(); NULL when memory runs out.
  */
-char *slope_variants_text(const struct slope_variants *v, const struct slope_profile *p);
+char *slope_contrast_text(const struct slope_contrast *v, const struct slope_profile *p);
 
 /* "parse_list", with more callers "parse_list <- parse"; "(start)", "(other callers)". As the above. */
-char *slope_variants_callers(const struct slope_variant *variant, const struct slope_profile *p, const char *arrow);
+char *slope_contrast_callers(const struct slope_contrast_part *part, const struct slope_profile *p, const char *arrow);
 
 /*
  * What can be known without contexts: calls of one size differ, and those that
  * cost least grow less than those that cost most, beyond doubt. Then the mean is
  * that of a mixture. Both growths are set where this is true.
  */
-bool slope_variants_mixed(const struct slope_curve *curve, struct slope_growth *best, struct slope_growth *worst);
+bool slope_contrast_mixed(const struct slope_curve *curve, struct slope_growth *best, struct slope_growth *worst);
 
 /* How many functions call it. O(edges). */
-size_t slope_variants_callers_of(const struct slope_profile *p, uint32_t function);
+size_t slope_contrast_callers_of(const struct slope_profile *p, uint32_t function);
 
 #endif
