@@ -19,7 +19,6 @@
 #include "cli/recording.h"
 #include "cli/verbs.h"
 #include "cli/verification.h"
-#include "core/variants.h"
 
 #define MAX_THREADS_DEFAULT 1000
 #define CONTEXT_K_MAX 1000000u
@@ -60,7 +59,7 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		{ "context", 0, SLOPE_OPTION_NUMBER, &s->context, "K",
 		  "keep points apart by the K nearest callers, too", 1, SLOPE_VARIANT_CALLERS_MAX },
 		{ "max-contexts", 0, SLOPE_OPTION_NUMBER, &s->max_contexts, "N",
-		  "with --context: so many are told apart, rare ones are folded (20000)", 1, UINT32_MAX >> 1 },
+		  "with --context=K: so many are told apart, rare ones are folded (20000)", 1, UINT32_MAX >> 1 },
 		{ "fair-sched", 0, SLOPE_OPTION_CHOICE, &s->fair_sched, "yes|no",
 		  "let threads take turns in order", 0, 0 },
 		{ "max-threads", 0, SLOPE_OPTION_NUMBER, &s->max_threads, "N",

@@ -131,14 +131,31 @@ void slope_thread_read(struct slope_thread *t, uint64_t address, uint64_t bytes)
 	}
 }
 
+static void write_window(struct slope_thread *t, uint64_t cell, uint64_t count, bool shared)
+{
+	uint32_t *word = t->shadow.window + cell, top = t->top_stamp;
+
+	for (uint64_t i = 0; i < count; i++) {
+		if (shared && word[i] != top)
+			slope_thread_write_shared(t, cell + i, &word[i]);
+		else
+			word[i] = top;
+	}
+}
+
 void slope_thread_write(struct slope_thread *t, uint64_t address, uint64_t bytes)
 {
 	unsigned log2 = t->session->config.cell_log2;
 	bool shared = t->session->shared && t->session->config.metrics & 1u << SLOPE_METRIC_TRMS;
+	uint64_t cell = address >> log2, last = (address + bytes - 1) >> log2;
 
 	if (!bytes)
 		return;
-	for (uint64_t cell = address >> log2, last = (address + bytes - 1) >> log2; cell <= last; cell++) {
+	if (SLOPE_LIKELY(last < t->shadow.window_cells)) {
+		write_window(t, cell, last - cell + 1, shared);
+		return;
+	}
+	for (; cell <= last; cell++) {
 		uint32_t *word = slope_shadow_cell(&t->shadow, cell);
 
 		if (SLOPE_UNLIKELY(!word))

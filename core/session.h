@@ -39,6 +39,7 @@ enum slope_lost {
 
 /* Callers that can be told apart where functions are recorded by context. */
 #define SLOPE_VARIANT_CALLERS_MAX 32u
+#define SLOPE_VARIANTS_MAX_DEFAULT 20000u
 
 struct slope_config {
 	uint32_t cell_log2;          /* 0..6: cells of 1..64 bytes */

@@ -19,8 +19,6 @@
 #include "core/slabs.h"
 #include "core/thread.h"
 
-#define SLOPE_VARIANTS_MAX_DEFAULT 20000u
-
 struct slope_variant {
 	struct slope_variant *shorter;     /* one caller fewer; NULL: this is the function itself */
 	struct slope_variant *next;        /* by number */

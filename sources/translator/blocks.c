@@ -221,7 +221,7 @@ const struct block *blocks_translate(uint64_t pc)
 	m->marks = 0;
 	m->stack_origin = 0;
 	m->call_pc = 0;
-	m->checked_writes = observer.session.shared;
+	m->checked_writes = observer.session.shared && observer.trms;
 	m->checks = 0;
 	if (observer.on)
 		checks_place(m);

@@ -374,19 +374,25 @@ static void call_routine(struct maker *m, const struct cold *c, void (*routine)(
 	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
 }
 
-static void cold_read(struct maker *m, const struct cold *c)
+/* Then that's all: the routine for this many bytes, if there is one. */
+static void call_and_go_back(struct maker *m, const struct cold *c, void (*const routine[4])(void), void (*any)(void))
 {
 	struct emit *e = &m->e;
 
 	if (c->bytes & (c->bytes - 1) || c->bytes > 8) {
-		call_routine(m, c, slope_gate_read_any);
+		call_routine(m, c, any);
 	} else {
 		load_address(e, (unsigned)m->stamp, &c->at, 0);
 		emit_bytes(e, "\x48\x8d\x64\x24\x80", 5);         /* lea -128(%rsp), %rsp */
-		emit_near(e, 0xe8, (uint64_t)slope_gate_reads[m->stamp][__builtin_ctz(c->bytes)]);
+		emit_near(e, 0xe8, (uint64_t)routine[__builtin_ctz(c->bytes)]);
 		emit_bytes(e, "\x48\x83\xec\x80", 4);             /* sub $-128, %rsp */
 	}
 	emit_near(e, 0xe9, (uint64_t)c->back);
+}
+
+static void cold_read(struct maker *m, const struct cold *c)
+{
+	call_and_go_back(m, c, slope_gate_reads[m->stamp], slope_gate_read_any);
 }
 
 /*
@@ -400,8 +406,7 @@ static void cold_write(struct maker *m, const struct cold *c)
 	uint8_t *far;
 
 	if (m->checked_writes) {
-		call_routine(m, c, slope_gate_write_any);
-		emit_near(e, 0xe9, (uint64_t)c->back);
+		call_and_go_back(m, c, slope_gate_writes[m->stamp], slope_gate_write_any);
 		return;
 	}
 	unsigned first = take_scratch(m, c, &taken), last = take_scratch(m, c, &taken);

@@ -164,12 +164,11 @@ void slope_dispatch(const void *site, struct context *ctx);
 void slope_gate_report(void);
 
 /*
- * A read that a check has not let pass, of one or two bytes, one or two words.
- * The stamp's register, of that number, is the address; afterwards it is the stamp again.
- * Below the program's red zone; all other registers are kept, flags are not.
+ * A read or write that a check has not let pass, of 1, 2, 4 or 8 bytes (the
+ * second index: 0 to 3). The stamp's register, of that number, is the address; afterwards it
+ * is the stamp again. Below the program's red zone; all other registers are kept, flags are not.
  */
-enum { GATE_READ_BYTE, GATE_READ_HALF, GATE_READ_1, GATE_READ_2 };
-extern void (*const slope_gate_reads[16][4])(void);
+extern void (*const slope_gate_reads[16][4])(void), (*const slope_gate_writes[16][4])(void);
 
 /*
  * A read or write that a check has not let pass, of ecx bytes. rax: the

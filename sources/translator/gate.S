@@ -5,7 +5,7 @@
 
 	.section slope_gate_code, "ax", @progbits
 	.globl _start, slope_gate_start, slope_gate_leave, slope_gate_report, slope_gate_syscall, slope_gate_sigreturn
-	.globl slope_gate_reads, slope_gate_read_any, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
+	.globl slope_gate_reads, slope_gate_writes, slope_gate_read_any, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
 	.globl slope_gate_jump_from_stub, slope_gate_call, slope_gate_call_address, slope_gate_return, slope_gate_return_event
 	.globl slope_gate_plain_return, slope_gate_plain_return_event
 	.globl slope_gate_clone, slope_gate_exit
@@ -191,13 +191,14 @@ slope_gate_report:
 	pop %\a
 	.endm
 
-/* A read of so many bytes at %r, by C. */
-	.macro read_by_c r, bytes
+/* So many bytes at %r, by C. */
+	.macro by_c r, bytes, function
 	keep_registers
 	push %rax
 	mov %\r, %rdi
 	mov $\bytes, %esi
-	call read_on_our_stack
+	mov $\function, %eax
+	call on_our_stack
 	pop %rax
 	bring_registers
 	mov %gs:CTX_TOP, %\r
@@ -210,7 +211,7 @@ slope_gate_report:
 read_half_\r:
 	test $1, %\r
 	je read_byte_\r
-	read_by_c \r, 2
+	by_c \r, 2, reports_read
 read_byte_\r:
 	and $-4, %\r
 	jmp 5f
@@ -218,50 +219,110 @@ read_1_\r:
 	test $3, %\r
 	jne 6f
 5:	take_cells \r, \a, \ad, \b, \bd, \c, \d, \dd, 1
-6:	read_by_c \r, 4
+6:	by_c \r, 4, reports_read
 read_2_\r:
 	test $3, %\r
 	jne 6f
 	take_cells \r, \a, \ad, \b, \bd, \c, \d, \dd, 2
-6:	read_by_c \r, 8
+6:	by_c \r, 8, reports_read
 	.endm
-	reads r11, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads r10, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads r9, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads r8, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads r15, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads r14, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads r13, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads r12, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads rbx, rax, eax, rcx, ecx, rdx, rsi, esi
-	reads rbp, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads rdi, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads rsi, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads rdx, rax, eax, rcx, ecx, rbx, rsi, esi
-	reads rcx, rax, eax, rdx, edx, rbx, rsi, esi
-	reads rax, rcx, ecx, rdx, edx, rbx, rsi, esi
 
-read_on_our_stack:
+/* The same for writes where others may have seen the cells: what is the thread's own stays so, by words of one comparison each. */
+	.macro own_cells r, a, ad, b, bd, cells
+	push %\a
+	push %\b
+	lea -PLAN_LOWEST(%\r), %\a
+	cmp %gs:CTX_SPAN, %\a
+	jae 4f
+	mov %gs:(%\r), %\ad
+	.if \cells == 2
+	mov %\ad, %\bd
+	and %gs:4(%\r), %\ad
+	or %gs:4(%\r), %\bd
+	test %\bd, %\bd
+	.else
+	test %\ad, %\ad
+	.endif
+	js 4f
+	test $1, %\ad
+	je 4f
+	mov %gs:CTX_TOP, %\a
+	.if \cells == 2
+	mov %\a, %gs:(%\r)
+	.else
+	mov %\ad, %gs:(%\r)
+	.endif
+	pop %\b
+	pop %\a
+	mov %gs:CTX_TOP, %\r
+	ret
+4:	pop %\b
+	pop %\a
+	.endm
+
+	.macro writes r, a, ad, b, bd
+write_half_\r:
+	test $1, %\r
+	je write_byte_\r
+	by_c \r, 2, reports_write
+write_byte_\r:
+	and $-4, %\r
+	jmp 5f
+write_1_\r:
+	test $3, %\r
+	jne 6f
+5:	own_cells \r, \a, \ad, \b, \bd, 1
+6:	by_c \r, 4, reports_write
+write_2_\r:
+	test $3, %\r
+	jne 6f
+	own_cells \r, \a, \ad, \b, \bd, 2
+6:	by_c \r, 8, reports_write
+	.endm
+
+	.macro reads_and_writes r, a, ad, b, bd, c, d, dd
+	reads \r, \a, \ad, \b, \bd, \c, \d, \dd
+	writes \r, \a, \ad, \b, \bd
+	.endm
+	reads_and_writes r11, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads_and_writes r10, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads_and_writes r9, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads_and_writes r8, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads_and_writes r15, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads_and_writes r14, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads_and_writes r13, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads_and_writes r12, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads_and_writes rbx, rax, eax, rcx, ecx, rdx, rsi, esi
+	reads_and_writes rbp, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads_and_writes rdi, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads_and_writes rsi, rax, eax, rcx, ecx, rdx, rbx, ebx
+	reads_and_writes rdx, rax, eax, rcx, ecx, rbx, rsi, esi
+	reads_and_writes rcx, rax, eax, rdx, edx, rbx, rsi, esi
+	reads_and_writes rax, rcx, ecx, rdx, edx, rbx, rsi, esi
+
+on_our_stack:
 	push %rbp
 	mov %rsp, %rbp
 	mov %gs:CTX_HOST_RSP, %rsp
-	call reports_read
+	call *%rax
 	mov %rbp, %rsp
 	pop %rbp
 	ret
 
 	.section .rodata
-	.macro reads_of r
-	.quad read_byte_\r, read_half_\r, read_1_\r, read_2_\r
-	.endm
-slope_gate_reads:
+	.macro table what
 	.irp r, rax, rcx, rdx, rbx
-	reads_of \r
+	.quad \what\()_byte_\r, \what\()_half_\r, \what\()_1_\r, \what\()_2_\r
 	.endr
 	.quad 0, 0, 0, 0
 	.irp r, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15
-	reads_of \r
+	.quad \what\()_byte_\r, \what\()_half_\r, \what\()_1_\r, \what\()_2_\r
 	.endr
+	.endm
+slope_gate_reads:
+	table read
+slope_gate_writes:
+	table write
 	.section slope_gate_code, "ax", @progbits
 
 slope_gate_read_any:
