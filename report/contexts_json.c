@@ -191,6 +191,7 @@ static bool put_functions(struct slope_json *j, const struct slope_contexts_view
 		slope_json_object(j, NULL, false);
 		slope_facts_function(j, v->p, &v->p->function[v->f.node[i].function]);
 		put_numbers(j, v, &v->f.node[i], &v->f.node[i]);
+		slope_json_uint(j, "whole_stack", v->f.node[i].ended);
 		ok = put_contexts(j, v, i);
 		slope_json_end(j);
 	}
