@@ -39,6 +39,8 @@ static uint64_t count_hot(uint64_t *weight, size_t count, uint64_t *limit)
 struct sizes {
 	const struct slope_callers *c;
 	uint64_t *forest, *pruned;   /* by k: how many more than with k - 1 */
+	uint64_t *begin, *end;       /* by k: paths that do not branch any more, from where to where they go */
+	uint32_t k;
 	uint64_t *run;               /* by depth of the path: only children from there up to where it last branched */
 };
 
@@ -56,18 +58,30 @@ static bool measure(void *to, const struct slope_callers_node *node)
 	if (node->members > 1)
 		return true;
 	/* One node of the profile is left: its callers follow, one each, and nothing branches any more. */
-	for (uint32_t left = s->c->place[node->member[0]].depth; q < left && q < s->c->k;)
-		s->forest[++q]++;
+	uint32_t last = s->c->place[node->member[0]].depth;
+
+	last = last < s->k ? last : s->k;
+	s->begin[q]++;
+	s->end[last]++;
 	return false;
 }
 
 static bool measure_all(struct slope_census *s, const struct slope_callers *c)
 {
-	struct sizes sizes = { .c = c, .forest = s->forest, .pruned = s->pruned, .run = calloc(s->levels + 1, sizeof(uint64_t)) };
-	struct slope_callers_walk walk = { .function = SLOPE_CALLERS_ALL, .k = SLOPE_CALLERS_ALL, .visit = measure, .to = &sizes };
-	bool ok = sizes.run && slope_callers_walk(c, &walk);
+	size_t levels = (size_t)s->levels + 1;
+	uint64_t *memory = calloc(3 * levels, sizeof(*memory)), straight = 0;
+	struct sizes sizes = {
+		.c = c, .forest = s->forest, .pruned = s->pruned, .k = s->levels ? s->levels - 1 : 0,
+		.run = memory, .begin = memory + levels, .end = memory + 2 * levels,
+	};
+	struct slope_callers_walk walk = { .function = SLOPE_CALLERS_ALL, .k = sizes.k, .visit = measure, .to = &sizes };
+	bool ok = memory && slope_callers_walk(c, &walk);
 
-	free(sizes.run);
+	for (uint32_t k = 1; ok && k < s->levels; k++) {
+		straight += sizes.begin[k - 1] - sizes.end[k - 1];
+		s->forest[k] += straight;
+	}
+	free(memory);
 	if (ok && s->levels > 1)
 		s->edges = s->forest[1];
 	for (uint32_t k = 1; ok && k < s->levels; k++) {
@@ -141,10 +155,12 @@ static bool count_hot_ones(struct slope_census *s, const struct slope_callers *c
 	return ok;
 }
 
-bool slope_census_init(struct slope_census *s, const struct slope_callers *c, enum slope_callers_weight by)
+bool slope_census_init(struct slope_census *s, const struct slope_callers *c, enum slope_callers_weight by, uint32_t k)
 {
 	uint32_t deepest = c->k < c->depth ? c->k : c->depth;
 
+	if (deepest > (k ? k : 1))
+		deepest = k ? k : 1;
 	*s = (struct slope_census){ .nodes = c->count, .calls = c->calls, .depth = c->depth, .levels = c->count ? deepest + 1 : 0 };
 	s->forest = calloc((size_t)s->levels + 1, sizeof(*s->forest));
 	s->pruned = calloc((size_t)s->levels + 1, sizeof(*s->pruned));

@@ -20,13 +20,16 @@ struct slope_census {
 	uint32_t depth;              /* of the deepest context; in slabs at most 2k - 1 */
 	double mean_depth;           /* of a call; NaN without calls, and for slabs */
 	uint64_t hot_functions, hot_nodes;   /* the latter are whole contexts in a tree, and no answer in slabs */
-	uint32_t levels;             /* of the two below: k = 0 .. levels - 1, then they stay as they are */
+	uint32_t levels;             /* of the two below: k = 0 .. levels - 1. Beyond the depth they stay as they are */
 	uint64_t *forest;            /* nodes of the k-calling-context forest */
 	uint64_t *pruned;            /* of the pruned one */
 };
 
-/* False when memory runs out; `s` then holds nothing. O(nodes * depth) at worst; paths that do not branch cost O(1). */
-bool slope_census_init(struct slope_census *s, const struct slope_callers *c, enum slope_callers_weight by);
+/*
+ * Sizes for all k up to the given one. False when memory runs out; `s` then
+ * holds nothing. O(nodes * k) at worst; paths that do not branch cost O(1).
+ */
+bool slope_census_init(struct slope_census *s, const struct slope_callers *c, enum slope_callers_weight by, uint32_t k);
 void slope_census_fini(struct slope_census *s);
 
 /* Nodes of a forest, pruned or not, for any k. */

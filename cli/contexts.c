@@ -11,6 +11,7 @@
 
 #define NOT_GIVEN UINT64_MAX
 #define TOP_FUNCTIONS 10
+#define FAR 1000u                /* callers, where nobody asks for another number: deep recursions take their time */
 
 struct settings {
 	bool json, ascii, sites, statistics;
@@ -24,7 +25,7 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 	const struct slope_option option[] = {
 		{ "json", 'j', SLOPE_OPTION_FLAG, &s->json, NULL, "print JSON (schema slope-contexts/1)", 0, 0 },
 		{ "function", 'f', SLOPE_OPTION_TEXT, &s->function, "NAME", "only the callers of this function", 0, 0 },
-		{ "k", 'k', SLOPE_OPTION_NUMBER, &s->k, "K", "follow at most K callers (all that were recorded)", 0, UINT32_MAX - 1 },
+		{ "k", 'k', SLOPE_OPTION_NUMBER, &s->k, "K", "follow at most K callers (1000)", 0, UINT32_MAX - 1 },
 		{ "similar", 's', SLOPE_OPTION_TEXT, &s->similar, "PERCENT",
 		  "only paths with so much of what the function has in all; 0: all paths (10)", 0, 0 },
 		{ "by", 'b', SLOPE_OPTION_CHOICE, &s->by, SLOPE_CALLERS_WEIGHTS, "what makes a path hot (self)", 0, 0 },
@@ -96,7 +97,7 @@ static int show(const struct slope_profile *profile, const char *path, const str
 {
 	struct slope_contexts_options o = {
 		.report = slope_report_defaults(profile), .function = SLOPE_CALLERS_ALL, .similar = similar,
-		.k = s->k == NOT_GIVEN ? SLOPE_CALLERS_ALL : (uint32_t)s->k, .by = (enum slope_callers_weight)s->by,
+		.k = s->k == NOT_GIVEN ? FAR : (uint32_t)s->k, .far = s->k == NOT_GIVEN, .by = (enum slope_callers_weight)s->by,
 		.sites = s->sites, .statistics = s->statistics,
 	};
 

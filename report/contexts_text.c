@@ -58,6 +58,10 @@ static bool put_head(const struct slope_contexts_view *v, FILE *out)
 			 "itself counts every call", v->p->context_k);
 		ok &= slope_parts_line("NOTE", note, o, out);
 	}
+	if (v->o->far && v->o->k < v->c.depth) {
+		snprintf(note, sizeof(note), "paths are followed for %" PRIu32 " callers; --k=K for more", v->o->k);
+		ok &= slope_parts_line("NOTE", note, o, out);
+	}
 	if (v->p->burst_period_ns) {
 		snprintf(note, sizeof(note), "recorded in bursts of %.3g ms every %.3g ms: a sample, not all calls",
 			 (double)v->p->burst_length_ns / 1e6, (double)v->p->burst_period_ns / 1e6);
@@ -256,22 +260,20 @@ static bool put_tree(const struct slope_contexts_view *v, FILE *out)
 
 /* ---- how many there are ---- */
 
-static bool put_foot(const struct slope_contexts_view *v, FILE *out)
+static void put_foot(const struct slope_contexts_view *v, FILE *out)
 {
-	struct slope_census_contexts found;
 	char hot[8], of[8], hot_contexts[8], contexts[8];
 
-	if (!slope_census_contexts(&v->c, SLOPE_CALLERS_ALL, v->hot_by, &found))
-		return false;
+	if (!v->functions)
+		fputs("None of its calls was recorded.\n", out);
 	fprintf(out, "\n%.0f%% of all %s: %s of %s functions, %s of %s contexts", 100 * SLOPE_CENSUS_HOT,
 		weight_text(v->hot_by), slope_table_number(v->s.hot_functions, hot), slope_table_number(v->s.functions, of),
-		slope_table_number(found.hot, hot_contexts), slope_table_number(found.contexts, contexts));
+		slope_table_number(v->contexts.hot, hot_contexts), slope_table_number(v->contexts.contexts, contexts));
 	if (v->p->context_k)
 		fprintf(out, " of up to %" PRIu32 " callers", v->p->context_k);
 	fprintf(out, ".\n%sshare: of all %s; of it: part of the function's own that came along this path, wherever in the run.\n"
 		     "k: callers on the path; a %s b: a, called by b.\n%s", slope_style_on(SLOPE_STYLE_DIM, v->o->report.color),
 		weight_text(v->o->by), v->o->report.ascii ? "<-" : "←", slope_style_off(SLOPE_STYLE_DIM, v->o->report.color));
-	return true;
 }
 
 static void add_number(struct slope_table *t, uint64_t number)
@@ -344,7 +346,8 @@ static bool put_similar(const struct slope_contexts_view *v, FILE *out)
 
 bool slope_contexts_text(const struct slope_contexts_view *v, FILE *out)
 {
-	if (!put_head(v, out) || !put_tree(v, out) || !put_foot(v, out))
+	if (!put_head(v, out) || !put_tree(v, out))
 		return false;
+	put_foot(v, out);
 	return !v->o->statistics || (put_sizes(v, out) && put_similar(v, out));
 }

@@ -14,10 +14,16 @@ bool slope_contexts_view_init(struct slope_contexts_view *v, const struct slope_
 		.hot_by = o->by == SLOPE_WEIGHT_TOTAL ? SLOPE_WEIGHT_SELF : o->by,
 	};
 	if (!slope_callers_init(&v->c, p, o->report.unit) || !slope_forest_init(&v->f, &v->c, &wanted) ||
-	    !slope_census_init(&v->s, &v->c, v->hot_by)) {
+	    !slope_census_init(&v->s, &v->c, v->hot_by, o->statistics ? SLOPE_CALLERS_ALL : 1)) {
 		slope_contexts_view_fini(v);
 		return false;
 	}
+	if (p->context_k && !slope_census_contexts(&v->c, SLOPE_CALLERS_ALL, v->hot_by, &v->contexts)) {
+		slope_contexts_view_fini(v);
+		return false;
+	}
+	if (!p->context_k)
+		v->contexts = (struct slope_census_contexts){ v->s.nodes, v->s.hot_nodes };
 	v->whole = slope_callers_weight(o->by, v->c.calls, v->c.self, v->cost);
 	for (uint32_t i = v->f.root; i != SLOPE_CONTEXT_NONE; i = v->f.node[i].sibling)
 		v->functions += slope_forest_weight(&v->f.node[i], o->by) != 0;

@@ -14,6 +14,7 @@ struct slope_contexts_options {
 	struct slope_report_options report;  /* unit, top (functions), color, ascii, width */
 	uint32_t function;           /* SLOPE_CALLERS_ALL: all, the heaviest first */
 	uint32_t k;                  /* callers at most */
+	bool far;                    /* nobody has asked for that k: it is said where there are more */
 	double similar;              /* callers with this part of their function's weight, 0..1 */
 	enum slope_callers_weight by;
 	bool sites;                  /* tell calls from different places in one function apart */
@@ -27,6 +28,7 @@ struct slope_contexts_view {
 	struct slope_callers c;
 	struct slope_forest f;
 	struct slope_census s;
+	struct slope_census_contexts contexts;   /* nodes of a tree; of slabs, paths of as many callers as they know */
 	uint64_t cost;               /* of the run */
 	uint64_t whole;              /* what shares are parts of: all self costs, all calls, or the cost of the run */
 	enum slope_callers_weight hot_by;    /* totals of callers and callees overlap: then hot is by self cost */

@@ -22,7 +22,7 @@ static void sample_init(struct sample *m, uint32_t slabs, const char *trace)
 	m->p = contexts_profile(slabs);
 	contexts_play(m->p, trace, 0);
 	assert_true(slope_callers_init(&m->c, m->p, 0));
-	assert_true(slope_census_init(&m->s, &m->c, SLOPE_WEIGHT_CALLS));
+	assert_true(slope_census_init(&m->s, &m->c, SLOPE_WEIGHT_CALLS, SLOPE_CALLERS_ALL));
 }
 
 static void sample_fini(struct sample *m)
@@ -50,6 +50,25 @@ static void sizes(void **state)
 		assert_int_equal(slope_census_size(&m.s, m.s.forest, k), forest[k]);
 		assert_int_equal(slope_census_size(&m.s, m.s.pruned, k), pruned[k]);
 	}
+	sample_fini(&m);
+}
+
+/* Only as far as asked for, and edges always. */
+static void sizes_up_to_k(void **state)
+{
+	struct slope_census s;
+	struct sample m;
+
+	(void)state;
+	sample_init(&m, 0, INTRODUCTION);
+	assert_true(slope_census_init(&s, &m.c, SLOPE_WEIGHT_CALLS, 2));
+	assert_int_equal(s.levels, 3);
+	assert_int_equal(s.forest[2], 22);
+	assert_int_equal(s.pruned[2], 16);
+	slope_census_fini(&s);
+	assert_true(slope_census_init(&s, &m.c, SLOPE_WEIGHT_CALLS, 0));
+	assert_int_equal(s.edges, 9);
+	slope_census_fini(&s);
 	sample_fini(&m);
 }
 
@@ -206,7 +225,7 @@ static void nothing_recorded(void **state)
 
 	(void)state;
 	assert_true(slope_callers_init(&c, p, 0));
-	assert_true(slope_census_init(&s, &c, SLOPE_WEIGHT_SELF));
+	assert_true(slope_census_init(&s, &c, SLOPE_WEIGHT_SELF, SLOPE_CALLERS_ALL));
 	assert_int_equal(s.functions, 0);
 	assert_int_equal(slope_census_size(&s, s.forest, 3), 0);
 	assert_true(slope_census_similar(&c, 0.5, SLOPE_WEIGHT_SELF, &similar) && isnan(similar.mean_depth));
@@ -228,7 +247,7 @@ static size_t failures_of(const struct slope_callers *c, unsigned which)
 		bool good;
 
 		failing_after(failures);
-		good = which == 0 ? slope_census_init(&s, c, SLOPE_WEIGHT_SELF) :
+		good = which == 0 ? slope_census_init(&s, c, SLOPE_WEIGHT_SELF, SLOPE_CALLERS_ALL) :
 		       which == 1 ? slope_census_contexts(c, 2, SLOPE_WEIGHT_SELF, &found) :
 		       which == 2 ? slope_census_similar(c, 0.5, SLOPE_WEIGHT_SELF, &similar) : slope_census_slabs(c, 2, &nodes);
 		failing_never();
@@ -256,6 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes),
+		cmocka_unit_test(sizes_up_to_k),
 		cmocka_unit_test(sizes_from_slabs),
 		cmocka_unit_test(few_make_up_most),
 		cmocka_unit_test(similar),
