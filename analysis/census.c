@@ -276,11 +276,11 @@ static bool note_similar(void *to, const struct slope_callers_node *node)
 	return true;
 }
 
-bool slope_census_similar(const struct slope_callers *c, double part, enum slope_callers_weight by,
+bool slope_census_similar(const struct slope_callers *c, double part, uint32_t k, enum slope_callers_weight by,
 			  struct slope_census_similar *answer)
 {
 	struct similar s = { .answer = answer, .part = part, .by = by };
-	struct slope_callers_walk walk = { .function = SLOPE_CALLERS_ALL, .k = SLOPE_CALLERS_ALL, .visit = note_similar, .to = &s };
+	struct slope_callers_walk walk = { .function = SLOPE_CALLERS_ALL, .k = k, .visit = note_similar, .to = &s };
 	size_t functions;
 	uint64_t *weight = weigh_functions(c, by, &functions);
 

@@ -54,7 +54,8 @@ struct slope_census_similar {
 	double hot_depth;            /* of those of hot functions */
 };
 
-bool slope_census_similar(const struct slope_callers *c, double similar, enum slope_callers_weight by,
+/* With at most k callers. */
+bool slope_census_similar(const struct slope_callers *c, double similar, uint32_t k, enum slope_callers_weight by,
 			  struct slope_census_similar *answer);
 
 /*

@@ -11,7 +11,6 @@
 
 #define NOT_GIVEN UINT64_MAX
 #define TOP_FUNCTIONS 10
-#define FAR 1000u                /* callers, where nobody asks for another number: deep recursions take their time */
 
 struct settings {
 	bool json, ascii, sites, statistics;
@@ -97,7 +96,7 @@ static int show(const struct slope_profile *profile, const char *path, const str
 {
 	struct slope_contexts_options o = {
 		.report = slope_report_defaults(profile), .function = SLOPE_CALLERS_ALL, .similar = similar,
-		.k = s->k == NOT_GIVEN ? FAR : (uint32_t)s->k, .far = s->k == NOT_GIVEN, .by = (enum slope_callers_weight)s->by,
+		.k = s->k == NOT_GIVEN ? SLOPE_CONTEXTS_FAR : (uint32_t)s->k, .far = s->k == NOT_GIVEN, .by = (enum slope_callers_weight)s->by,
 		.sites = s->sites, .statistics = s->statistics,
 	};
 

@@ -73,7 +73,7 @@ static bool put_similar(struct slope_json *j, const struct slope_contexts_view *
 	for (size_t i = 0; ok && i < sizeof(limit) / sizeof(limit[0]); i++) {
 		struct slope_census_similar found;
 
-		ok = slope_census_similar(&v->c, limit[i], v->hot_by, &found);
+		ok = slope_census_similar(&v->c, limit[i], SLOPE_CONTEXTS_FAR, v->hot_by, &found);
 		slope_json_object(j, NULL, true);
 		slope_json_real(j, "similar", limit[i]);
 		slope_json_uint(j, "nodes", found.nodes);

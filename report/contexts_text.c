@@ -2,8 +2,8 @@
 /*
  * `slope contexts`: functions, the heaviest first, and below each of them a
  * tree of its callers. A line of it stands for one path; callers that add
- * nothing, because all that came along the path came through them too, stand
- * on the same line.
+ * nothing, because all that came along the path came through them too, or nearly
+ * all of it, stand on the same line.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -16,6 +16,7 @@
 #include "report/parts.h"
 
 #define CHAIN_SHOWN 8u           /* callers of one line */
+#define NEARLY_ALL 0.99          /* of a line: a caller that brings so much of it stands on the same line */
 
 /* ---- head ---- */
 
@@ -107,17 +108,19 @@ static void put_caller(const struct tree *t, const struct slope_forest_node *n, 
 		fprintf(out, " (at 0x%" PRIx64 ")", site->offset);
 }
 
-/* Does the next caller add nothing? */
-static bool goes_on(const struct slope_contexts_view *v, const struct slope_forest_node *n)
+/* Does all that is on the line come through the next caller too, or nearly so? */
+static bool goes_on(const struct slope_contexts_view *v, const struct slope_forest_node *line, const struct slope_forest_node *n)
 {
 	if (n->child == SLOPE_CONTEXT_NONE)
 		return false;
 	const struct slope_forest_node *child = &v->f.node[n->child];
 
-	return child->sibling == SLOPE_CONTEXT_NONE && child->calls == n->calls && child->self == n->self;
+	return child->sibling == SLOPE_CONTEXT_NONE &&
+	       (double)slope_forest_weight(child, v->o->by) >= NEARLY_ALL * (double)slope_forest_weight(line, v->o->by);
 }
 
-static void add_row(struct tree *t, const struct slope_forest_node *n, uint64_t root, uint32_t callers, const char *name)
+/* The numbers are those of the whole path. */
+static void add_row(struct tree *t, const struct slope_forest_node *n, uint64_t root, const char *name)
 {
 	const struct slope_contexts_view *v = t->v;
 	uint64_t weight = slope_forest_weight(n, v->o->by);
@@ -131,7 +134,7 @@ static void add_row(struct tree *t, const struct slope_forest_node *n, uint64_t 
 	slope_table_add(&t->t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(n->calls, text));
 	slope_table_add(&t->t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(n->self, text));
 	slope_table_add(&t->t, SLOPE_STYLE_PLAIN, "%s", slope_table_number(n->total, text));
-	slope_table_add(&t->t, SLOPE_STYLE_DIM, "%" PRIu32, callers);
+	slope_table_add(&t->t, SLOPE_STYLE_DIM, "%" PRIu32, n->depth);
 	slope_table_add(&t->t, n->depth ? SLOPE_STYLE_PLAIN : SLOPE_STYLE_BOLD, "%s", name);
 }
 
@@ -148,9 +151,9 @@ static const struct slope_forest_node *add_line(struct tree *t, const struct slo
 	if (n->depth)
 		fprintf(out, "%s%s", t->left ? t->left : "", last ? glyph(t, "└─ ", "`- ") : glyph(t, "├─ ", "|- "));
 	put_caller(t, n, out);
-	for (; n->depth && goes_on(t->v, at); shown++) {
+	for (; n->depth && goes_on(t->v, n, at); shown++) {
 		at = &t->v->f.node[at->child];
-		if (shown + 1 >= CHAIN_SHOWN && goes_on(t->v, at))
+		if (shown + 1 >= CHAIN_SHOWN && goes_on(t->v, n, at))
 			continue;
 		fputs(shown >= CHAIN_SHOWN ? glyph(t, " ← ... ← ", " <- ... <- ") : glyph(t, " ← ", " <- "), out);
 		put_caller(t, at, out);
@@ -158,7 +161,7 @@ static const struct slope_forest_node *add_line(struct tree *t, const struct slo
 	bool good = fclose(out) == 0;
 
 	if (good)
-		add_row(t, n, root, at->depth, name);
+		add_row(t, at, root, name);
 	free(name);
 	return good ? at : NULL;
 }
@@ -331,7 +334,7 @@ static bool put_similar(const struct slope_contexts_view *v, FILE *out)
 	for (size_t i = 0; ok && i < sizeof(limit) / sizeof(limit[0]); i++) {
 		struct slope_census_similar found;
 
-		ok = slope_census_similar(&v->c, limit[i], v->hot_by, &found);
+		ok = slope_census_similar(&v->c, limit[i], SLOPE_CONTEXTS_FAR, v->hot_by, &found);
 		slope_table_add(&t, SLOPE_STYLE_PLAIN, "%.0f%%", 100 * limit[i]);
 		add_number(&t, found.nodes);
 		slope_table_add(&t, SLOPE_STYLE_PLAIN, "%.2f%%", v->s.nodes ? 100.0 * (double)found.nodes / (double)v->s.nodes : 0);

@@ -14,7 +14,7 @@ bool slope_contexts_view_init(struct slope_contexts_view *v, const struct slope_
 		.hot_by = o->by == SLOPE_WEIGHT_TOTAL ? SLOPE_WEIGHT_SELF : o->by,
 	};
 	if (!slope_callers_init(&v->c, p, o->report.unit) || !slope_forest_init(&v->f, &v->c, &wanted) ||
-	    !slope_census_init(&v->s, &v->c, v->hot_by, o->statistics ? SLOPE_CALLERS_ALL : 1)) {
+	    !slope_census_init(&v->s, &v->c, v->hot_by, o->statistics ? SLOPE_CONTEXTS_FAR : 1)) {
 		slope_contexts_view_fini(v);
 		return false;
 	}
@@ -47,7 +47,7 @@ bool slope_contexts_sizes(const struct slope_contexts_view *v, size_t nth, struc
 		count++;
 	if (nth > count || !v->s.levels)
 		return false;
-	sizes->k = nth < count ? list[nth] : v->c.k;
+	sizes->k = nth < count ? list[nth] : v->s.depth > SLOPE_CONTEXTS_FAR ? v->s.levels - 1 : v->c.k;
 	sizes->forest = slope_census_size(&v->s, v->s.forest, sizes->k);
 	sizes->pruned = slope_census_size(&v->s, v->s.pruned, sizes->k);
 	*failed = !slope_census_contexts(&v->c, sizes->k, v->hot_by, &sizes->contexts) ||

@@ -10,6 +10,8 @@
 #include "analysis/forest.h"
 #include "report/report.h"
 
+#define SLOPE_CONTEXTS_FAR 1000u         /* callers that statistics look at: deep recursions take their time */
+
 struct slope_contexts_options {
 	struct slope_report_options report;  /* unit, top (functions), color, ascii, width */
 	uint32_t function;           /* SLOPE_CALLERS_ALL: all, the heaviest first */

@@ -119,11 +119,13 @@ static void similar(void **state)
 
 	(void)state;
 	sample_init(&m, 0, INTRODUCTION);
-	assert_true(slope_census_similar(&m.c, 0.75, SLOPE_WEIGHT_CALLS, &found));
+	assert_true(slope_census_similar(&m.c, 0.75, SLOPE_CALLERS_ALL, SLOPE_WEIGHT_CALLS, &found));
 	assert_int_equal(found.trees, 6);
 	assert_int_equal(found.nodes, 11);
 	assert_true(fabs(found.mean_depth - 5.0 / 6) < 1e-12);
-	assert_true(slope_census_similar(&m.c, 0, SLOPE_WEIGHT_CALLS, &found));
+	assert_true(slope_census_similar(&m.c, 0, 1, SLOPE_WEIGHT_CALLS, &found));
+	assert_int_equal(found.nodes, 15);
+	assert_true(slope_census_similar(&m.c, 0, SLOPE_CALLERS_ALL, SLOPE_WEIGHT_CALLS, &found));
 	assert_int_equal(found.nodes, 29);
 	sample_fini(&m);
 }
@@ -136,7 +138,7 @@ static void depth_of_hot_trees(void **state)
 
 	(void)state;
 	sample_init(&m, 0, "ac)c)c)c)c)c)c)c)c)c)c)c)c)c)c)c)c)c)c)c))");
-	assert_true(slope_census_similar(&m.c, 0.5, SLOPE_WEIGHT_CALLS, &found));
+	assert_true(slope_census_similar(&m.c, 0.5, SLOPE_CALLERS_ALL, SLOPE_WEIGHT_CALLS, &found));
 	assert_true(fabs(found.hot_depth - 2) < 1e-12);
 	assert_true(fabs(found.mean_depth - 1) < 1e-12);
 	sample_fini(&m);
@@ -228,7 +230,7 @@ static void nothing_recorded(void **state)
 	assert_true(slope_census_init(&s, &c, SLOPE_WEIGHT_SELF, SLOPE_CALLERS_ALL));
 	assert_int_equal(s.functions, 0);
 	assert_int_equal(slope_census_size(&s, s.forest, 3), 0);
-	assert_true(slope_census_similar(&c, 0.5, SLOPE_WEIGHT_SELF, &similar) && isnan(similar.mean_depth));
+	assert_true(slope_census_similar(&c, 0.5, SLOPE_CALLERS_ALL, SLOPE_WEIGHT_SELF, &similar) && isnan(similar.mean_depth));
 	assert_true(slope_census_contexts(&c, 2, SLOPE_WEIGHT_SELF, &found) && !found.contexts);
 	assert_true(slope_census_slabs(&c, 2, &nodes) && !nodes);
 	slope_census_fini(&s);
@@ -249,7 +251,7 @@ static size_t failures_of(const struct slope_callers *c, unsigned which)
 		failing_after(failures);
 		good = which == 0 ? slope_census_init(&s, c, SLOPE_WEIGHT_SELF, SLOPE_CALLERS_ALL) :
 		       which == 1 ? slope_census_contexts(c, 2, SLOPE_WEIGHT_SELF, &found) :
-		       which == 2 ? slope_census_similar(c, 0.5, SLOPE_WEIGHT_SELF, &similar) : slope_census_slabs(c, 2, &nodes);
+		       which == 2 ? slope_census_similar(c, 0.5, SLOPE_CALLERS_ALL, SLOPE_WEIGHT_SELF, &similar) : slope_census_slabs(c, 2, &nodes);
 		failing_never();
 		assert_true(good || (!s.forest && !s.pruned));
 		slope_census_fini(&s);
