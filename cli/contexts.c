@@ -96,7 +96,8 @@ static int show(const struct slope_profile *profile, const char *path, const str
 {
 	struct slope_contexts_options o = {
 		.report = slope_report_defaults(profile), .function = SLOPE_CALLERS_ALL, .similar = similar,
-		.k = s->k == NOT_GIVEN ? SLOPE_CONTEXTS_FAR : (uint32_t)s->k, .far = s->k == NOT_GIVEN, .by = (enum slope_callers_weight)s->by,
+		.k = s->k == NOT_GIVEN ? SLOPE_CONTEXTS_FAR : (uint32_t)s->k, .far = s->k == NOT_GIVEN,
+		.by = (enum slope_callers_weight)s->by,
 		.sites = s->sites, .statistics = s->statistics,
 	};
 

@@ -251,7 +251,8 @@ static size_t failures_of(const struct slope_callers *c, unsigned which)
 		failing_after(failures);
 		good = which == 0 ? slope_census_init(&s, c, SLOPE_WEIGHT_SELF, SLOPE_CALLERS_ALL) :
 		       which == 1 ? slope_census_contexts(c, 2, SLOPE_WEIGHT_SELF, &found) :
-		       which == 2 ? slope_census_similar(c, 0.5, SLOPE_CALLERS_ALL, SLOPE_WEIGHT_SELF, &similar) : slope_census_slabs(c, 2, &nodes);
+		       which == 2 ? slope_census_similar(c, 0.5, SLOPE_CALLERS_ALL, SLOPE_WEIGHT_SELF, &similar) :
+				    slope_census_slabs(c, 2, &nodes);
 		failing_never();
 		assert_true(good || (!s.forest && !s.pruned));
 		slope_census_fini(&s);
