@@ -201,7 +201,7 @@ static void context_facts(struct facts *f, const struct slope_profile *p)
 	if (f->json || p->site_count)
 		number_fact(f, "call_sites", p->site_count);
 	if (f->json || p->variant_count)
-		number_fact(f, "functions_by_context", p->variant_count);
+		number_fact(f, "rows_by_context", p->variant_count);
 	if (f->json || p->variants_folded)
 		number_fact(f, "contexts_folded", p->variants_folded);
 }
