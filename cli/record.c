@@ -22,6 +22,8 @@
 
 #define MAX_THREADS_DEFAULT 1000
 #define CONTEXT_K_MAX 1000000u
+#define BURST_DEFAULT "2ms/0.2ms"
+#define BURST_MAX_NS 1e18
 
 static const struct slope_settings defaults = {
 	.output = SLOPE_DEFAULT_FILE, .cost = "ir", .cell = 4, .max_points = SLOPE_POINTS_MAX_DEFAULT,
@@ -56,6 +58,8 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		  "tell contexts apart by the places of their calls, too", 0, 0 },
 		{ "context-recursion", 0, SLOPE_OPTION_CHOICE, &s->context_recursion, "keep|collapse",
 		  "every depth of a recursion is a context (keep), or goes back to the first", 0, 0 },
+		{ "burst", 0, SLOPE_OPTION_MAYBE, &s->burst, "PERIOD/LENGTH",
+		  "keep contexts only in bursts, as in 2ms/0.2ms (the default)", 0, 0 },
 		{ "context", 0, SLOPE_OPTION_NUMBER, &s->context, "K",
 		  "keep points apart by the K nearest callers, too", 1, SLOPE_VARIANT_CALLERS_MAX },
 		{ "max-contexts", 0, SLOPE_OPTION_NUMBER, &s->max_contexts, "N",
@@ -106,6 +110,44 @@ static bool known_units(const char *cost)
 	}
 }
 
+/* "0.2ms" and what may stand behind it; 0: it is no time, or none that can be counted. */
+static uint64_t read_time(const char **text)
+{
+	static const struct { const char *name; double ns; } unit[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	char *end;
+	double time = isdigit((unsigned char)**text) ? strtod(*text, &end) : 0;
+
+	for (size_t i = 0; time > 0 && i < sizeof unit / sizeof *unit; i++) {
+		size_t length = strlen(unit[i].name);
+
+		if (!strncmp(end, unit[i].name, length)) {
+			*text = end + length;
+			time *= unit[i].ns;
+			return time >= 1 && time <= BURST_MAX_NS ? (uint64_t)(time + 0.5) : 0;
+		}
+	}
+	return 0;
+}
+
+static bool sensible_burst(struct slope_settings *s)
+{
+	const char *at = s->burst && *s->burst ? s->burst : BURST_DEFAULT;
+
+	if (!s->burst)
+		return true;
+	if (!s->contexts || s->context || s->context_sites || s->context_recursion) {
+		slope_say("--burst goes with --contexts, without call sites, collapsed recursion or --context");
+		return false;
+	}
+	s->burst_period_ns = read_time(&at);
+	s->burst_length_ns = s->burst_period_ns && *at++ == '/' ? read_time(&at) : 0;
+	if (*at || !s->burst_length_ns || s->burst_length_ns > s->burst_period_ns) {
+		slope_say("--burst=%s: give a period and a shorter length, as in 2ms/0.2ms; there are s, ms, us and ns", s->burst);
+		return false;
+	}
+	return true;
+}
+
 /* What --contexts and its company say. Only Valgrind can do it so far. */
 static bool sensible_contexts(struct slope_settings *s)
 {
@@ -121,6 +163,8 @@ static bool sensible_contexts(struct slope_settings *s)
 	}
 	if (!s->max_contexts)
 		s->max_contexts = SLOPE_VARIANTS_MAX_DEFAULT;
+	if (!sensible_burst(s))
+		return false;
 	if (s->context && !s->contexts) {
 		s->contexts = "";
 		s->context_k = s->context;

@@ -25,6 +25,8 @@ struct slope_settings {
 	unsigned context_recursion;  /* 0: keep, 1: collapse */
 	uint64_t context;            /* callers by which points are told apart; 0: none */
 	uint64_t max_contexts;
+	const char *burst;           /* as given; NULL: not */
+	uint64_t burst_period_ns, burst_length_ns;
 };
 
 /* Starts as zeros. */

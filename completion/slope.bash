@@ -7,7 +7,7 @@ _slope_options() {
 	case $1 in
 	record)
 		echo '-o --output= --source= --cost= --input= --cell= --toggle= --only= --skip= --max-points='
-		echo '--contexts --context-sites --context-recursion= --context= --max-contexts='
+		echo '--contexts --context-sites --context-recursion= --burst --context= --max-contexts='
 		echo '--fair-sched= --max-threads= --no-symbols --verify -j --json -q --quiet'
 		;;
 	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color=' ;;

@@ -37,6 +37,7 @@ bool slope_session_init(struct slope_session *s, const struct slope_config *conf
 	if (!s->config.stamp_limit || s->config.stamp_limit > SLOPE_STAMP_LIMIT)
 		s->config.stamp_limit = SLOPE_STAMP_LIMIT;
 	SLOPE_ASSERT(s->config.units >= 1 && s->config.units <= SLOPE_UNITS_MAX && s->config.cell_log2 <= 6);
+	SLOPE_ASSERT(!s->config.burst_period || (!s->config.context_collapse && !s->config.variant_k));
 	SLOPE_ASSERT(!s->config.variant_k || (s->config.contexts && !s->config.context_collapse &&
 					      s->config.variant_k <= SLOPE_VARIANT_CALLERS_MAX &&
 					      (!s->config.context_k || s->config.variant_k <= s->config.context_k)));

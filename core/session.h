@@ -53,6 +53,8 @@ struct slope_config {
 	bool contexts;               /* keep calling contexts: core/slabs.h */
 	uint32_t context_k;          /* 0: as a tree; else as a forest of slabs */
 	bool context_collapse;       /* recursion goes back to the node above; for the tree */
+	/* Contexts in bursts, in the first cost unit; 0: all the time. Not collapsed, and without variants. */
+	uint64_t burst_period, burst_length;
 	/*
 	 * Functions by context: core/variants.h. At most SLOPE_VARIANT_CALLERS_MAX
 	 * callers, and no more than contexts have, which are not collapsed.

@@ -18,6 +18,7 @@ struct slope_contexts *slope_contexts_new(struct slope_session *s, struct slope_
 	c->k = s->config.context_k;
 	c->last = c->k && c->k <= UINT32_MAX / 2 ? 2 * c->k - 1 : UINT32_MAX;
 	c->collapse = s->config.context_collapse && !c->k;
+	c->recording = !s->config.burst_period;
 	c->site = SLOPE_SITE_NONE;
 	slope_map_init(&c->root, arena);
 	slope_map_init(&c->child, arena);
@@ -54,6 +55,7 @@ void slope_contexts_free(struct slope_contexts *c)
 	free_map(&c->child);
 	slope_variants_free(c->variants);
 	slope_arena_free(c->arena, c->place, c->places * sizeof(struct slope_context *));
+	slope_arena_free(c->arena, c->before, c->befores * sizeof *c->before);
 	slope_arena_free(c->arena, c, sizeof *c);
 }
 

@@ -59,8 +59,13 @@ struct slope_contexts {
 	uint32_t k;                        /* 0: the tree */
 	uint32_t last;                     /* the last level of a tree */
 	bool collapse;
+	bool recording;                    /* calls get places; always, or in bursts: core/placing.h */
 	struct slope_context **place;      /* of each pending activation; a folded one has its caller's; NULL: lost */
 	size_t places;                     /* room for so many */
+	uint64_t *before;                  /* per place and unit: its self cost when the burst began; for bursts only */
+	size_t befores;
+	uint64_t burst_start[SLOPE_UNITS_MAX], burst_end;   /* the end in the first unit */
+	uint64_t looked_at, looked_calls;  /* the time and the thread's calls when the time was looked at last */
 	uint32_t site;                     /* of the call to come; the source sets it, the call takes it */
 	uint32_t nodes;                    /* numbers given */
 	struct slope_map root;             /* function -> node */
@@ -108,7 +113,6 @@ SLOPE_INLINE void slope_context_count(const struct slope_contexts *c, struct slo
 {
 	bool outer = !c->collapse || !--node->active;
 
-	node->calls++;
 	for (uint32_t u = 0; u < units; u++) {
 		node->cost[u] += self[u];
 		node->cost[units + u] += outer ? total[u] : 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/frames.h"
+#include "core/placing.h"
 #include "core/variants.h"
 
 #define RECORD_PAGE (1u << SLOPE_RECORD_PAGE_LOG2)
@@ -63,12 +64,19 @@ static struct slope_record *record_for(struct slope_thread *t, uint32_t fn)
 	if (!r)
 		return NULL;
 	r->fn = fn;
-	r->flags = t->session->function[fn].flags | (t->contexts ? SLOPE_RECORD_CONTEXTS : 0);
+	r->flags = t->session->function[fn].flags | (t->contexts && !t->session->config.burst_period ? SLOPE_RECORD_CONTEXTS : 0);
 	r->again_n = UINT64_MAX;
 	for (unsigned m = 0; m < SLOPE_METRICS; m++)
 		slope_points_init(&r->points[m], arena, t->session->config.units, t->session->config.max_points);
 	t->record[page][fn & (RECORD_PAGE - 1)] = r;
 	return r;
+}
+
+bool slope_thread_is_plain(const struct slope_thread *t)
+{
+	const struct slope_config *config = &t->session->config;
+
+	return t->collecting && !config->toggled && !(config->burst_period && t->contexts && t->contexts->recording);
 }
 
 struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, uint64_t os_id, const uint64_t *cost)
@@ -104,7 +112,7 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 		slope_arena_free(&s->arena, t, sizeof *t);
 		return NULL;
 	}
-	t->plain = t->collecting && !s->config.toggled;
+	t->plain = slope_thread_is_plain(t);
 	s->thread[s->thread_count] = t;
 	__atomic_store_n(&s->thread_count, s->thread_count + 1, __ATOMIC_RELEASE);
 	s->shared = s->parallel || s->thread_count > 2;
@@ -134,8 +142,8 @@ void slope_thread_discard(struct slope_thread *t)
 	slope_shadow_fini(&t->shadow);
 	t->record = NULL;
 	t->record_pages = 0;
-	if (t->contexts && t->contexts->variants)
-		__atomic_fetch_sub(&t->session->variants, t->contexts->variants->kept, __ATOMIC_RELAXED);
+	if (t->contexts)
+		__atomic_fetch_sub(&t->session->variants, slope_variants_kept(t->contexts->variants), __ATOMIC_RELAXED);
 	t->contexts = NULL;
 	slope_arena_fini(&t->arena);
 	slope_map_init(&t->edge_by_ends, &t->arena);
@@ -155,40 +163,6 @@ static void empty_record(struct slope_record *r, struct slope_arena *arena, cons
 	*r = fresh;
 }
 
-/* Where the activation at this position of the stack is, once all below it have their places. */
-static void find_context(struct slope_thread *t, size_t i)
-{
-	struct slope_contexts *c = t->contexts;
-	const struct slope_frame *f = &t->frame[i];
-	struct slope_context *below = i ? c->place[i - 1] : NULL;
-
-	if (!f->record)
-		c->place[i] = below;
-	else if (!i || f->flags & SLOPE_FRAME_BASE)
-		c->place[i] = slope_context_root(c, f->fn);
-	else
-		c->place[i] = below ? slope_context_call(c, below, f->fn) : NULL;
-	if (f->record && !c->place[i])
-		slope_session_lose(t->session, SLOPE_LOST_CONTEXTS, 1);
-}
-
-/* The old nodes go; those of pending activations are made anew, with their call sites. */
-static void restart_contexts(struct slope_thread *t)
-{
-	struct slope_contexts *old = t->contexts, *c = slope_contexts_new(t->session, &t->arena);
-
-	t->contexts = c && slope_contexts_room(c, t->depth) ? c : NULL;
-	for (size_t i = 0; i < t->depth && t->contexts; i++) {
-		c->site = old->place[i] ? old->place[i]->site : SLOPE_SITE_NONE;
-		find_context(t, i);
-	}
-	if (!t->contexts)
-		slope_session_lose(t->session, SLOPE_LOST_CONTEXTS, t->depth);
-	slope_contexts_free(t->contexts ? old : c);
-	if (!t->contexts)
-		slope_contexts_free(old);
-}
-
 void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 {
 	for (size_t page = 0; page < t->record_pages; page++)
@@ -204,7 +178,8 @@ void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 		}
 	}
 	if (t->contexts)
-		restart_contexts(t);
+		slope_placing_restart(t);
+	t->plain = slope_thread_is_plain(t);
 	t->calls = 0;
 	t->max_depth = t->depth;
 	t->last = t->top;
@@ -237,22 +212,11 @@ static void take_stamp(struct slope_thread *t, uint32_t flags)
 	t->top_stamp = t->clock;
 }
 
-/* With contexts, what is usual without them: see slope_frames_push_usual. */
-static bool push_in_context(struct slope_thread *t, struct slope_record *record, uint64_t sp, uint32_t flags, const uint64_t *cost)
-{
-	if (!t->plain || !record || record->flags != SLOPE_RECORD_CONTEXTS || flags || t->session->config.units != 1 ||
-	    t->depth == t->contexts->places || !slope_frames_push_usual(t, record, sp, cost, 1))
-		return false;
-	t->top->flags = SLOPE_FRAME_FLAGGED;
-	find_context(t, t->depth - 1);
-	return true;
-}
-
 void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
 {
 	struct slope_record *record = slope_thread_record(t, fn);
 
-	if (t->contexts && push_in_context(t, record, sp, flags, cost))
+	if (t->contexts && slope_placing_push(t, record, sp, flags, cost))
 		return;
 	if (SLOPE_UNLIKELY(t->depth == t->capacity) && !slope_frames_grow(t)) {
 		slope_session_lose(t->session, SLOPE_LOST_CALLS, 1);
@@ -272,8 +236,10 @@ void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uin
 		flags |= SLOPE_FRAME_FOLDED;
 		tally_base = t->depth ? t->top->tally_base : 0;
 	}
-	if (t->contexts || t->session->function[fn].flags)
+	if (t->session->function[fn].flags)
 		flags |= SLOPE_FRAME_FLAGGED;
+	if (t->contexts && t->contexts->recording)
+		flags |= SLOPE_FRAME_PLACED;
 	take_stamp(t, flags);
 	slope_frames_put(t, &(struct slope_frame){
 		.record = record, .fn = fn, .sp = sp, .flags = flags, .tally_base = tally_base, .stamp = t->top_stamp,
@@ -281,8 +247,8 @@ void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uin
 	if (t->depth > t->max_depth)
 		t->max_depth = t->depth;
 	t->last = t->frame + t->max_depth - 1;
-	if (t->contexts)
-		find_context(t, t->depth - 1);
+	if (t->contexts && t->contexts->recording)
+		slope_placing_find(t, t->depth - 1);
 }
 
 void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
@@ -311,9 +277,8 @@ void slope_frames_point(struct slope_thread *t, struct slope_record *r, uint64_t
 			lose_point(t, r);
 }
 
-/* The activation's size and cost go into the record's points. */
-static void add_points(struct slope_thread *t, struct slope_record *r, const struct slope_frame *f, const uint64_t *spent,
-		       uint32_t units)
+void slope_frames_points(struct slope_thread *t, struct slope_record *r, const struct slope_frame *f, const uint64_t *spent,
+			 uint32_t units)
 {
 	bool induced = f->flags & SLOPE_FRAME_INDUCED, by_trms = t->metrics & 1u << SLOPE_METRIC_TRMS;
 	uint64_t rms = (uint64_t)f->rms, trms = rms + (uint64_t)(induced ? f->extra : 0);
@@ -346,59 +311,7 @@ static void collect(struct slope_thread *t, const struct slope_frame *f, const u
 	if (t->tallies != f->tally_base)
 		slope_tally_flush(t, f, (uint64_t)(f->rms + (trms ? f->extra : 0)), units);
 	slope_frames_spend(f->record, f, spent, units);
-	add_points(t, f->record, f, spent, units);
-}
-
-/* And into those of its function in this context. */
-static void count_variant(struct slope_thread *t, struct slope_context *node, const struct slope_frame *f, const uint64_t *spent,
-			  const uint64_t *self, uint32_t units)
-{
-	struct slope_variant *variant = slope_variants_at(t->contexts->variants, node);
-
-	if (!variant) {
-		slope_session_lose(t->session, SLOPE_LOST_POINTS, 1);
-		return;
-	}
-	struct slope_record *r = variant->counts;
-
-	variant->calls++;
-	for (uint32_t u = 0; u < units; u++) {
-		r->self[u] += self[u];
-		if (f->record->active > 1)
-			r->nested[u] += spent[u];
-	}
-	add_points(t, r, f, spent, units);
-}
-
-/* Before collect: the activation still counts as active. */
-SLOPE_INLINE void count_context(struct slope_thread *t, const struct slope_frame *f, const uint64_t *spent, uint32_t units)
-{
-	struct slope_context *node = t->contexts->place[t->depth - 1];
-	uint64_t self[SLOPE_UNITS_MAX];
-
-	if (SLOPE_UNLIKELY(!node))
-		return;
-	for (uint32_t u = 0; u < units; u++)
-		self[u] = spent[u] - f->cost[u].child;
-	slope_context_count(t->contexts, node, spent, self, units);
-	if (t->contexts->variants)
-		count_variant(t, node, f, spent, self, units);
-}
-
-/* The same for a return. */
-static bool pop_in_context(struct slope_thread *t, struct slope_frame *f, const uint64_t *cost)
-{
-	if (f->flags != SLOPE_FRAME_FLAGGED || f->record->flags != SLOPE_RECORD_CONTEXTS || t->session->config.units != 1 ||
-	    t->tallies == t->tally_capacity)
-		return false;
-	uint64_t spent = cost[0] - f->cost[0].entry, n = (uint64_t)f->rms;
-
-	count_context(t, f, &spent, 1);
-	if (t->tallies != f->tally_base)
-		slope_tally_flush(t, f, n, 1);
-	if (!slope_frames_pop_usual(t, f, n, spent))
-		slope_frames_point(t, f->record, n, spent);
-	return true;
+	slope_frames_points(t, f->record, f, spent, units);
 }
 
 void slope_frames_pop_any(struct slope_thread *t, const uint64_t *cost)
@@ -408,12 +321,12 @@ void slope_frames_pop_any(struct slope_thread *t, const uint64_t *cost)
 	uint32_t units = t->session->config.units;
 	uint64_t spent[SLOPE_UNITS_MAX];
 
-	if (t->contexts && pop_in_context(t, f, cost))
+	if (t->contexts && slope_placing_pop(t, f, cost))
 		return;
 	for (uint32_t u = 0; u < units; u++)
 		spent[u] = cost[u] - f->cost[u].entry;
-	if (r && t->contexts)
-		count_context(t, f, spent, units);
+	if (r && t->contexts && f->flags & SLOPE_FRAME_PLACED)
+		slope_placing_count(t, f, spent, units);
 	if (r)
 		collect(t, f, spent, units);
 	if (f->flags & SLOPE_FRAME_FLAGGED && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
@@ -526,5 +439,5 @@ void slope_thread_cut(struct slope_thread *t, size_t depth, const uint64_t *cost
 void slope_thread_collect(struct slope_thread *t, bool on)
 {
 	t->collecting = on;
-	t->plain = on && !t->session->config.toggled;
+	t->plain = slope_thread_is_plain(t);
 }

@@ -43,6 +43,12 @@ struct slope_variants {
 /* NULL when memory runs out. All memory is the arena's. */
 struct slope_variants *slope_variants_new(struct slope_session *s, struct slope_arena *arena);
 
+/* Its part of session->variants; 0 for NULL. */
+SLOPE_INLINE uint64_t slope_variants_kept(const struct slope_variants *v)
+{
+	return v ? v->kept : 0;
+}
+
 /* NULL is fine. */
 void slope_variants_free(struct slope_variants *v);
 

@@ -13,6 +13,7 @@ static void encode_facts(struct slope_encoder *e, const struct slope_session *s,
 		.cell_bytes = 1u << s->config.cell_log2, .units = s->config.units, .metrics = s->config.metrics,
 		.max_points = s->config.max_points, .renumberings = s->renumberings,
 		.context_k = s->config.context_k, .context_collapsed = s->config.context_collapse && !s->config.context_k,
+		.burst_period_ns = s->config.burst_period, .burst_length_ns = s->config.burst_length,
 		.variant_k = s->config.variant_k, .variants_folded = s->variants_folded,
 		.argument = run->argv, .argument_count = run->argc,
 	};

@@ -110,12 +110,12 @@ struct slope_profile_site {
  * function on a path of callers. Every call counts in exactly one node, in
  * both: sums over all nodes are sums over all calls.
  *
- * In the tree there is one root per thread, which stands for the thread itself
- * (function 0, level 0). In a forest (context_k = k > 0) levels go on to
+ * In the tree there is a root per thread, which stands for the thread itself
+ * (function 0, level 0), and one for each signal handler. In a forest (context_k = k > 0) levels go on to
  * 2k - 1: a call to a depth that k divides makes a root of its own as well, so
  * that paths can go on there. Nodes at levels k and more count what was called;
- * those at lower levels only carry the paths and count nothing, except in the
- * tree of function 0, where they are the bottom of the stack. Each call has its
+ * those at lower levels only carry the paths and count nothing, except what is
+ * the bottom of a stack: of a thread, or of a signal handler. Each call has its
  * k callers above its node, or all of them.
  *
  * `total` is the sum over the node's activations, those inside another one too,
@@ -165,7 +165,11 @@ struct slope_profile {
 	size_t context_count;
 	uint32_t context_k;          /* 0: calling context trees; else forests of slabs of this k */
 	bool context_collapsed;      /* recursion: a call of an ancestor counts in the ancestor's node */
-	uint64_t burst_period_ns, burst_length_ns;  /* contexts were recorded in bursts; 0: all the time */
+	/*
+	 * Contexts were recorded in bursts: calls that began and costs that arose in the first part of every period;
+	 * 0: all the time. In the first cost unit, one per nanosecond.
+	 */
+	uint64_t burst_period_ns, burst_length_ns;
 	struct slope_profile_site *site;
 	size_t site_count;
 	struct slope_profile_variant *variant;  /* sorted by function, thread, callers; none: not recorded */

@@ -232,6 +232,8 @@ bool slope_export_json(const struct slope_profile *p, FILE *out)
 	put_edges(&j, p);
 	put_contexts(&j, p);
 	put_variants(&j, p);
+	slope_json_uint(&j, "burst_period_ns", p->burst_period_ns);
+	slope_json_uint(&j, "burst_length_ns", p->burst_length_ns);
 	slope_json_end(&j);
 	return true;
 }

@@ -526,8 +526,7 @@ static bool parse_option(struct script *s, char *word, struct slope_script_optio
 	if (strcmp(word, "cell") && strcmp(word, "max-points") && strcmp(word, "stamp-limit") && strcmp(word, "marked") &&
 	    strcmp(word, "parallel") && strcmp(word, "window") && strcmp(word, "max-variants"))
 		return fail(s, "unknown option '%s'; there are cell, units, metrics, max-points, stamp-limit, marked, parallel, window, "
-			    "contexts, variants, max-variants",
-			    word);
+			    "contexts, variants, max-variants", word);
 	const char *at = value;
 
 	if (!parse_sum(s, &at, &number) || *at)

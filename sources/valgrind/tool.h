@@ -84,6 +84,7 @@ struct options {
 	Bool access_by_call;         /* no inlined checks: slower, the reference */
 	Int contexts;                /* -1: none; 0: a tree; else the k of a forest */
 	Bool context_sites, context_collapse;
+	const HChar *burst;          /* period/length, in units of cost; NULL: contexts are kept all the time */
 	Int context, max_contexts;   /* points by so many callers; 0: not */
 	XArray *toggle, *only, *skip;   /* of const HChar*; NULL: none given */
 };

@@ -283,7 +283,7 @@ class Profile:
 
     def _broken_contexts(self):
         """Nodes add up to the records: calls, self costs, and what all activations cost together."""
-        if not self._nodes:
+        if not self._nodes or self.document["burst_period_ns"]:
             return
         collapsed = self.document["context_collapsed"]
         unit = self.document["cost_units"][0]

@@ -295,6 +295,71 @@ static void all_k_agree_with_all_suffixes(void **state)
 	check_trace(1000, CALLS, 1);
 }
 
+/*
+ * In bursts every path is one that there was, with no more calls; those that
+ * have at least a hundredth of all calls have their share, for calls and costs.
+ */
+static void check_bursts(const struct paths *want, const struct trace *trace, uint32_t k, uint32_t units)
+{
+	struct slope_config config = with_contexts(k);
+	struct world w;
+	struct paths got;
+	uint64_t calls = 0;
+	size_t hot = 0;
+
+	config.units = units;
+	config.burst_period = 5000;
+	config.burst_length = 500;
+	open_world(&w, &config, FUNCTIONS);
+	play(&w, trace);
+	paths_init(&got, &w.scarce.host);
+	count_nodes(&got, w.thread->contexts, k ? k : DEPTH_MAX);
+	for (const struct slope_context_block *b = w.thread->contexts->first; b; b = b->next)
+		for (size_t i = 0; i < b->count; i++)
+			calls += slope_context_at(w.thread->contexts, b, i)->calls;
+	double times = (double)(trace->count + 1) / (double)calls;
+
+	assert_true(times > 9 && times < 12);
+	for (size_t i = 0; i < got.map.capacity; i++) {
+		const struct slope_map_entry *e = &got.map.entry[i];
+		const uint64_t *at = e->used ? slope_map_get(&want->map, e->key) : NULL;
+
+		if (!e->used)
+			continue;
+		assert_non_null(at);
+		const struct sums *all = &want->sums[*at], *some = &got.sums[e->value];
+
+		assert_in_range(some->calls, 1, all->calls);
+		assert_in_range(some->self[0], 0, all->self[0]);
+		if (all->calls < trace->count / 100)
+			continue;
+		hot++;
+		assert_true(times * (double)some->calls > 0.85 * (double)all->calls);
+		assert_true(times * (double)some->calls < 1.15 * (double)all->calls);
+		assert_true(times * (double)some->self[0] > 0.85 * (double)all->self[0]);
+		assert_true(times * (double)some->self[0] < 1.15 * (double)all->self[0]);
+	}
+	assert_true(hot > 10);
+	slope_arena_fini(&got.arena);
+	close_world(&w);
+}
+
+static void bursts_are_a_fair_sample(void **state)
+{
+	struct trace trace = random_trace(77, CALLS);
+	struct scarce scarce;
+	struct paths want;
+
+	(void)state;
+	scarce_init(&scarce, ENDLESS);
+	paths_init(&want, &scarce.host);
+	count_suffixes(&want, &trace);
+	check_bursts(&want, &trace, 0, 1);
+	check_bursts(&want, &trace, 2, 2);
+	slope_arena_fini(&want.arena);
+	free(trace.step);
+}
+
 /* ---- single cases ---- */
 
 static const struct slope_context *find(const struct slope_contexts *c, const struct slope_context *above, uint32_t fn, uint32_t site)
@@ -440,6 +505,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_k_agree_with_all_suffixes),
+		cmocka_unit_test(bursts_are_a_fair_sample),
 		cmocka_unit_test(wide_nodes_keep_their_children),
 		cmocka_unit_test(restart_leaves_what_is_pending),
 		cmocka_unit_test(recursion_collapses_into_what_is_above),
