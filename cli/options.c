@@ -115,6 +115,7 @@ static enum slope_parsed take(const struct slope_option *o, const char *shown, c
 		*(bool *)o->into = true;
 		return SLOPE_PARSED;
 	case SLOPE_OPTION_TEXT:
+	case SLOPE_OPTION_MAYBE:
 		*(const char **)o->into = value;
 		return SLOPE_PARSED;
 	case SLOPE_OPTION_LIST:
@@ -151,6 +152,8 @@ static enum slope_parsed parse_long(const struct slope_usage *usage, const char 
 		slope_say("%s takes no value", shown);
 		return SLOPE_PARSED_WRONG;
 	}
+	if (o->kind == SLOPE_OPTION_MAYBE && !value)
+		value = "";
 	if (!value) {
 		value = *next;
 		*next = NULL;
@@ -181,14 +184,14 @@ static enum slope_parsed parse_letters(const struct slope_usage *usage, const ch
 	return SLOPE_PARSED;
 }
 
-static void print_option(char letter, const char *name, const char *value, const char *text)
+static void print_option(char letter, const char *name, const char *value, bool maybe, const char *text)
 {
 	char left[80];
 	int n;
 
 	n = letter ? snprintf(left, sizeof left, "  -%c, --%s", letter, name) : snprintf(left, sizeof left, "      --%s", name);
 	if (value)
-		snprintf(left + n, sizeof left - (size_t)n, "=%s", value);
+		snprintf(left + n, sizeof left - (size_t)n, maybe ? "[=%s]" : "=%s", value);
 	if (strlen(left) < HELP_COLUMN)
 		printf("%-*s  %s\n", HELP_COLUMN, left, text);
 	else
@@ -200,8 +203,8 @@ static void print_help(const struct slope_usage *usage)
 	printf("Usage: %s %s\n%s\n\nOptions:\n", usage->command, usage->operands, usage->summary);
 	for (const struct slope_option *o = usage->option; o->name; o++)
 		if (o->text)
-			print_option(o->letter, o->name, o->value, o->text);
-	print_option('h', "help", NULL, "print this text");
+			print_option(o->letter, o->name, o->value, o->kind == SLOPE_OPTION_MAYBE, o->text);
+	print_option('h', "help", NULL, false, "print this text");
 }
 
 enum slope_parsed slope_options_parse(const struct slope_usage *usage, int *argc, char **argv)

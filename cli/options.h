@@ -20,6 +20,7 @@ enum slope_option_kind {
 	SLOPE_OPTION_LIST,           /* struct slope_list, one entry each time it is given */
 	SLOPE_OPTION_NUMBER,         /* uint64_t in min..max */
 	SLOPE_OPTION_CHOICE,         /* unsigned: position among the words of `value` */
+	SLOPE_OPTION_MAYBE,          /* const char *: as TEXT, but only with =VALUE; "" where there is none */
 };
 
 struct slope_option {

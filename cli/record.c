@@ -4,6 +4,7 @@
  * runs; afterwards the profiles of all its processes get their names. The
  * program's stdin, stdout and stderr are its own throughout.
  */
+#include <ctype.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,9 @@
 #include "cli/verification.h"
 
 #define MAX_THREADS_DEFAULT 1000
+#define CONTEXT_K_MAX 1000000u
+#define BURST_DEFAULT "2ms/0.2ms"
+#define BURST_MAX_NS 1e18
 
 static const struct slope_settings defaults = {
 	.output = SLOPE_DEFAULT_FILE, .cost = "ir", .cell = 4, .max_points = SLOPE_POINTS_MAX_DEFAULT,
@@ -48,6 +52,18 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		  "let these functions or modules count as part of their callers", 0, 0 },
 		{ "max-points", 0, SLOPE_OPTION_NUMBER, &s->max_points, "N",
 		  "sizes kept apart per function before they are folded into bins (100000)", 16, UINT32_MAX },
+		{ "contexts", 0, SLOPE_OPTION_MAYBE, &s->contexts, "cct|K",
+		  "keep calling contexts: whole paths (cct), or those of K callers", 0, 0 },
+		{ "context-sites", 0, SLOPE_OPTION_FLAG, &s->context_sites, NULL,
+		  "tell contexts apart by the places of their calls, too", 0, 0 },
+		{ "context-recursion", 0, SLOPE_OPTION_CHOICE, &s->context_recursion, "keep|collapse",
+		  "every depth of a recursion is a context (keep), or goes back to the first", 0, 0 },
+		{ "burst", 0, SLOPE_OPTION_MAYBE, &s->burst, "PERIOD/LENGTH",
+		  "keep contexts only in bursts, as in 2ms/0.2ms (the default)", 0, 0 },
+		{ "context", 0, SLOPE_OPTION_NUMBER, &s->context, "K",
+		  "keep points apart by the K nearest callers, too", 1, SLOPE_VARIANT_CALLERS_MAX },
+		{ "max-contexts", 0, SLOPE_OPTION_NUMBER, &s->max_contexts, "N",
+		  "with --context=K: so many are told apart, rare ones are folded (20000)", 1, UINT32_MAX >> 1 },
 		{ "fair-sched", 0, SLOPE_OPTION_CHOICE, &s->fair_sched, "yes|no",
 		  "let threads take turns in order", 0, 0 },
 		{ "max-threads", 0, SLOPE_OPTION_NUMBER, &s->max_threads, "N",
@@ -94,7 +110,91 @@ static bool known_units(const char *cost)
 	}
 }
 
-static bool sensible(const struct slope_settings *s)
+/* "0.2ms" and what may stand behind it; 0: it is no time, or none that can be counted. */
+static uint64_t read_time(const char **text)
+{
+	static const struct { const char *name; double ns; } unit[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	char *end;
+	double time = isdigit((unsigned char)**text) ? strtod(*text, &end) : 0;
+
+	for (size_t i = 0; time > 0 && i < sizeof unit / sizeof *unit; i++) {
+		size_t length = strlen(unit[i].name);
+
+		if (!strncmp(end, unit[i].name, length)) {
+			*text = end + length;
+			time *= unit[i].ns;
+			return time >= 1 && time <= BURST_MAX_NS ? (uint64_t)(time + 0.5) : 0;
+		}
+	}
+	return 0;
+}
+
+static bool sensible_burst(struct slope_settings *s)
+{
+	const char *at = s->burst && *s->burst ? s->burst : BURST_DEFAULT;
+
+	if (!s->burst)
+		return true;
+	if (!s->contexts || s->context || s->context_sites || s->context_recursion) {
+		slope_say("--burst goes with --contexts, without call sites, collapsed recursion or --context");
+		return false;
+	}
+	s->burst_period_ns = read_time(&at);
+	s->burst_length_ns = s->burst_period_ns && *at++ == '/' ? read_time(&at) : 0;
+	if (*at || !s->burst_length_ns || s->burst_length_ns > s->burst_period_ns) {
+		slope_say("--burst=%s: give a period and a shorter length, as in 2ms/0.2ms; there are s, ms, us and ns", s->burst);
+		return false;
+	}
+	return true;
+}
+
+/* What --contexts and its company say. Only Valgrind can do it so far. */
+static bool sensible_contexts(struct slope_settings *s)
+{
+	char *end = NULL;
+
+	if (!s->contexts && (s->context_sites || s->context_recursion)) {
+		slope_say("%s goes with --contexts", s->context_sites ? "--context-sites" : "--context-recursion");
+		return false;
+	}
+	if (s->max_contexts && !s->context) {
+		slope_say("--max-contexts goes with --context");
+		return false;
+	}
+	if (!s->max_contexts)
+		s->max_contexts = SLOPE_VARIANTS_MAX_DEFAULT;
+	if (!sensible_burst(s))
+		return false;
+	if (s->context && !s->contexts) {
+		s->contexts = "";
+		s->context_k = s->context;
+	} else if (!s->contexts) {
+		return true;
+	} else if (*s->contexts && strcmp(s->contexts, "cct")) {
+		s->context_k = isdigit((unsigned char)*s->contexts) ? strtoull(s->contexts, &end, 10) : 0;
+		if (!s->context_k || *end || s->context_k > CONTEXT_K_MAX) {
+			slope_say("--contexts=%s: give cct, or a number of callers from 1 to %u", s->contexts, CONTEXT_K_MAX);
+			return false;
+		}
+	}
+	if (s->context_k && s->context_k < s->context) {
+		slope_say("--context=%llu needs as many callers in --contexts", (unsigned long long)s->context);
+		return false;
+	}
+	if ((s->context_k || s->context) && s->context_recursion) {
+		slope_say("--context-recursion=collapse is for --contexts=cct alone");
+		return false;
+	}
+	if (s->source == SLOPE_SOURCE_TRANSLATOR || s->verify) {
+		slope_say("%s: the translator keeps no contexts yet; use --source=valgrind, without --verify",
+			  s->context ? "--context" : "--contexts");
+		return false;
+	}
+	s->source = SLOPE_SOURCE_VALGRIND;
+	return true;
+}
+
+static bool sensible(struct slope_settings *s)
 {
 	if (s->source == SLOPE_SOURCE_SAMPLER) {
 		slope_say("--source=sampler: this build has no sampler; leave the option out");
@@ -116,7 +216,7 @@ static bool sensible(const struct slope_settings *s)
 		slope_say("-o needs a file name");
 		return false;
 	}
-	return known_units(s->cost);
+	return known_units(s->cost) && sensible_contexts(s);
 }
 
 static int exit_status(int status)

@@ -55,6 +55,19 @@ static void source_options(struct slope_list *options, const struct slope_settin
 	slope_list_add(options, "--max-points=%llu", (unsigned long long)s->max_points);
 	if (s->stamp_limit)
 		slope_list_add(options, "--stamp-limit=%llu", (unsigned long long)s->stamp_limit);
+	if (s->contexts)
+		slope_list_add(options, "--contexts=%llu", (unsigned long long)s->context_k);
+	if (s->context_sites)
+		slope_list_add(options, "--context-sites=yes");
+	if (s->context_recursion)
+		slope_list_add(options, "--context-collapse=yes");
+	if (s->burst)
+		slope_list_add(options, "--burst=%llu/%llu", (unsigned long long)s->burst_period_ns,
+			       (unsigned long long)s->burst_length_ns);
+	if (s->context) {
+		slope_list_add(options, "--context=%llu", (unsigned long long)s->context);
+		slope_list_add(options, "--max-contexts=%llu", (unsigned long long)s->max_contexts);
+	}
 	if (s->access)
 		slope_list_add(options, "--access=%s", access_name[s->access]);
 }

@@ -19,6 +19,14 @@ struct slope_settings {
 	uint64_t cell, max_points, max_threads, stamp_limit;
 	struct slope_list toggle, only, skip;
 	bool no_symbols, quiet, verify, json;
+	const char *contexts;        /* as given; NULL: not */
+	uint64_t context_k;          /* what that says; 0: the tree */
+	bool context_sites;
+	unsigned context_recursion;  /* 0: keep, 1: collapse */
+	uint64_t context;            /* callers by which points are told apart; 0: none */
+	uint64_t max_contexts;
+	const char *burst;           /* as given; NULL: not */
+	uint64_t burst_period_ns, burst_length_ns;
 };
 
 /* Starts as zeros. */

@@ -74,6 +74,10 @@ SLOPE_INLINE void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_
 /* An activation of size n, with nothing induced, that is not as the one before. One unit. */
 void slope_frames_point(struct slope_thread *t, struct slope_record *r, uint64_t n, uint64_t cost);
 
+/* Any activation, whatever its size and cost. */
+void slope_frames_points(struct slope_thread *t, struct slope_record *r, const struct slope_frame *f, const uint64_t *spent,
+			 uint32_t units);
+
 /* What every activation leaves in its record but points: it is no longer active, and had this cost. */
 SLOPE_INLINE void slope_frames_spend(struct slope_record *r, const struct slope_frame *f, const uint64_t *spent, uint32_t units)
 {

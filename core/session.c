@@ -2,6 +2,7 @@
 #include "core/session.h"
 #include "core/stamp.h"
 #include "core/thread.h"
+#include "core/variants.h"
 
 static bool add_function(struct slope_session *s, const struct slope_function *f)
 {
@@ -36,8 +37,15 @@ bool slope_session_init(struct slope_session *s, const struct slope_config *conf
 	if (!s->config.stamp_limit || s->config.stamp_limit > SLOPE_STAMP_LIMIT)
 		s->config.stamp_limit = SLOPE_STAMP_LIMIT;
 	SLOPE_ASSERT(s->config.units >= 1 && s->config.units <= SLOPE_UNITS_MAX && s->config.cell_log2 <= 6);
+	SLOPE_ASSERT(!s->config.burst_period || (!s->config.context_collapse && !s->config.variant_k));
+	SLOPE_ASSERT(!s->config.variant_k || (s->config.contexts && !s->config.context_collapse &&
+					      s->config.variant_k <= SLOPE_VARIANT_CALLERS_MAX &&
+					      (!s->config.context_k || s->config.variant_k <= s->config.context_k)));
+	if (!s->config.variants_max)
+		s->config.variants_max = SLOPE_VARIANTS_MAX_DEFAULT;
 	slope_arena_init(&s->arena, host);
 	slope_map_init(&s->function_by_place, &s->arena);
+	slope_map_init(&s->site_by_place, &s->arena);
 	slope_sharing_init(&s->sharing, &s->arena, host);
 	void *threads = NULL;
 
@@ -67,7 +75,7 @@ void slope_session_fini(struct slope_session *s)
 		slope_thread_discard(s->thread[i]);
 	slope_sharing_fini(&s->sharing);
 	slope_arena_fini(&s->arena);
-	s->thread_count = s->function_count = s->module_count = s->range_count = 0;
+	s->thread_count = s->function_count = s->module_count = s->range_count = s->site_count = 0;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -140,6 +148,28 @@ uint32_t slope_session_function(struct slope_session *s, uint32_t module, uint64
 	return (uint32_t)*id;
 }
 
+/* The map's values are numbers + 1: one that had no memory stays 0. */
+uint32_t slope_session_site(struct slope_session *s, uint32_t module, uint64_t offset)
+{
+	bool fresh;
+	uint64_t key = (uint64_t)module << 48 ^ offset, *number = slope_map_put(&s->site_by_place, key, &fresh);
+
+	while (number && *number && (s->site[*number - 1].module != module || s->site[*number - 1].offset != offset)) {
+		key = slope_mix64(key + 1);
+		number = slope_map_put(&s->site_by_place, key, &fresh);
+	}
+	void *array = s->site;
+
+	if (!number || (!*number && !slope_arena_grow(&s->arena, &array, &s->site_capacity, s->site_count + 1, sizeof *s->site)))
+		return SLOPE_SITE_NONE;
+	if (!*number) {
+		s->site = array;
+		s->site[s->site_count] = (struct slope_site){ .module = module, .offset = offset };
+		*number = ++s->site_count;
+	}
+	return (uint32_t)*number - 1;
+}
+
 void slope_session_collect(struct slope_session *s, bool on)
 {
 	s->stopped = !on;
@@ -162,7 +192,7 @@ void slope_session_kernel_write(struct slope_session *s, uint64_t address, uint6
 		uint32_t *word = slope_shadow_cell(&s->thread[1]->shadow, cell);
 
 		if (word)
-			*word = slope_stamp_invalidate(*word, s->thread[1]->marks);
+			*word = slope_stamp_invalidate(*word, slope_session_marks(s));
 		else
 			slope_session_lose(s, SLOPE_LOST_CELLS, 1);
 	}
@@ -359,4 +389,5 @@ void slope_session_restart(struct slope_session *s, struct slope_thread *only, c
 	for (int i = 0; i < SLOPE_LOST_COUNT; i++)
 		s->lost[i] = 0;
 	s->renumberings = 0;
+	s->variants_folded = 0;
 }

@@ -14,6 +14,7 @@
 
 #include "core/map.h"
 #include "core/sharing.h"
+#include "core/stamp.h"
 
 /* Everything that can be lost, counted, stored in the profile, shown in every report. */
 #define SLOPE_LOST_LIST(X)                                                                  \
@@ -22,7 +23,8 @@
 	X(POINTS, "points", "activations without a cost point, for want of memory")         \
 	X(THREADS, "threads", "threads that could not be followed, for want of memory")     \
 	X(EDGES, "edges", "calls without a caller-callee edge, for want of memory")         \
-	X(FUNCTIONS, "functions", "calls of functions that found no room in the table")
+	X(FUNCTIONS, "functions", "calls of functions that found no room in the table")    \
+	X(CONTEXTS, "contexts", "calls without a place among the contexts, for want of memory")
 
 enum slope_lost {
 #define X(id, name, text) SLOPE_LOST_##id,
@@ -36,6 +38,10 @@ enum slope_lost {
 #define SLOPE_METRIC_RMS 1u
 #define SLOPE_METRICS 2u
 
+/* Callers that can be told apart where functions are recorded by context. */
+#define SLOPE_VARIANT_CALLERS_MAX 32u
+#define SLOPE_VARIANTS_MAX_DEFAULT 20000u
+
 struct slope_config {
 	uint32_t cell_log2;          /* 0..6: cells of 1..64 bytes */
 	uint32_t units;              /* cost units, 1..SLOPE_UNITS_MAX */
@@ -45,6 +51,17 @@ struct slope_config {
 	bool marked;                 /* stamps are marked: core/stamp.h */
 	bool toggled;                /* collect only inside functions with SLOPE_FN_TOGGLE */
 	bool parallel;               /* threads may run at once */
+	bool contexts;               /* keep calling contexts: core/slabs.h */
+	uint32_t context_k;          /* 0: as a tree; else as a forest of slabs */
+	bool context_collapse;       /* recursion goes back to the node above; for the tree */
+	/* Contexts in bursts, in the first cost unit; 0: all the time. Not collapsed, and without variants. */
+	uint64_t burst_period, burst_length;
+	/*
+	 * Functions by context: core/variants.h. At most SLOPE_VARIANT_CALLERS_MAX
+	 * callers, and no more than contexts have, which are not collapsed.
+	 */
+	uint32_t variant_k;          /* 0: not */
+	uint32_t variants_max;       /* before they fold; 0 for the default */
 };
 
 struct slope_module {
@@ -62,6 +79,14 @@ struct slope_function {
 	uint64_t offset;             /* as in the module's own address space (ELF) */
 	const char *name;            /* what the source knows, or NULL */
 };
+
+/* Where a function is called from: the instruction behind the call. */
+struct slope_site {
+	uint32_t module;
+	uint64_t offset;             /* as a function's */
+};
+
+#define SLOPE_SITE_NONE UINT32_MAX
 
 /* Function 0 stands for a thread itself: the caller of its first function. */
 #define SLOPE_FN_ROOT 0u
@@ -86,6 +111,10 @@ struct slope_session {
 	size_t function_count, function_capacity;
 	struct slope_map function_by_place;
 
+	struct slope_site *site;        /* only where the source tells them */
+	size_t site_count, site_capacity;
+	struct slope_map site_by_place;
+
 	struct slope_thread **thread;   /* by id; [0] is unused, ended ones stay for their tables */
 	size_t thread_count, thread_capacity;
 	bool shared;                    /* a second thread has existed */
@@ -107,6 +136,8 @@ struct slope_session {
 
 	uint64_t lost[SLOPE_LOST_COUNT];
 	uint64_t renumberings;
+	uint64_t variants;              /* that are kept, of all threads */
+	uint64_t variants_folded;
 };
 
 /* False when memory runs out at once. The host must outlive the session. */
@@ -117,6 +148,12 @@ bool slope_session_init(struct slope_session *s, const struct slope_config *conf
  * words are all in a window. The config must have said so.
  */
 void slope_session_parallel(struct slope_session *s);
+
+/* Bits that every stamp has: see core/stamp.h. */
+static inline uint32_t slope_session_marks(const struct slope_session *s)
+{
+	return s->config.marked ? SLOPE_STAMP_MARKS : 0;
+}
 
 /* Counts a loss. */
 static inline void slope_session_lose(struct slope_session *s, enum slope_lost what, uint64_t count)
@@ -135,6 +172,9 @@ uint32_t slope_session_module(struct slope_session *s, const struct slope_module
  * count on first use. SLOPE_FN_NONE when memory runs out. O(1).
  */
 uint32_t slope_session_function(struct slope_session *s, uint32_t module, uint64_t offset, uint32_t flags, const char *name);
+
+/* A call site's number by its place. SLOPE_SITE_NONE when memory runs out. O(1). */
+uint32_t slope_session_site(struct slope_session *s, uint32_t module, uint64_t offset);
 
 /*
  * Switches collecting for all threads. Activations that begin while it is off

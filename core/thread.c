@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/frames.h"
+#include "core/placing.h"
+#include "core/variants.h"
 
 #define RECORD_PAGE (1u << SLOPE_RECORD_PAGE_LOG2)
 #define FRAMES_FIRST 1024u
@@ -62,7 +64,7 @@ static struct slope_record *record_for(struct slope_thread *t, uint32_t fn)
 	if (!r)
 		return NULL;
 	r->fn = fn;
-	r->flags = t->session->function[fn].flags;
+	r->flags = t->session->function[fn].flags | (t->contexts && !t->session->config.burst_period ? SLOPE_RECORD_CONTEXTS : 0);
 	r->again_n = UINT64_MAX;
 	for (unsigned m = 0; m < SLOPE_METRICS; m++)
 		slope_points_init(&r->points[m], arena, t->session->config.units, t->session->config.max_points);
@@ -70,21 +72,29 @@ static struct slope_record *record_for(struct slope_thread *t, uint32_t fn)
 	return r;
 }
 
+bool slope_thread_is_plain(const struct slope_thread *t)
+{
+	const struct slope_config *config = &t->session->config;
+
+	return t->collecting && !config->toggled && !(config->burst_period && t->contexts && t->contexts->recording);
+}
+
 struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, uint64_t os_id, const uint64_t *cost)
 {
 	void *threads = s->thread;
-	struct slope_thread *t = slope_arena_alloc(&s->arena, sizeof *t);
+	void *block = slope_arena_alloc(&s->arena, sizeof(struct slope_thread) + SLOPE_APART_BYTES);
+	struct slope_thread *t = (struct slope_thread *)(((uintptr_t)block + SLOPE_APART_BYTES - 1) & -(uintptr_t)SLOPE_APART_BYTES);
 
-	if (!t || !slope_arena_grow_read(&s->arena, &threads, &s->thread_capacity, s->thread_count + 1, sizeof t)) {
+	if (!block || !slope_arena_grow_read(&s->arena, &threads, &s->thread_capacity, s->thread_count + 1, sizeof t)) {
 		slope_session_lose(s, SLOPE_LOST_THREADS, 1);
-		slope_arena_free(&s->arena, t, sizeof *t);
+		slope_arena_free(&s->arena, block, sizeof *t + SLOPE_APART_BYTES);
 		return NULL;
 	}
 	__atomic_store_n(&s->thread, threads, __ATOMIC_RELEASE);
 	t->session = s;
 	t->metrics = s->config.metrics;
 	t->stamp_limit = s->config.stamp_limit;
-	t->marks = s->config.marked ? SLOPE_STAMP_MARKS : 0;
+	t->marks = slope_session_marks(s);
 	t->id = (uint32_t)s->thread_count;
 	t->parent = parent;
 	t->os_id = os_id;
@@ -93,15 +103,17 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 	slope_arena_init(&t->arena, s->host);
 	slope_map_init(&t->edge_by_ends, &t->arena);
 	slope_shadow_init(&t->shadow, s->host);
+	if (s->config.contexts)
+		t->contexts = slope_contexts_new(s, &t->arena);
 	slope_thread_enter(t, SLOPE_FN_ROOT, UINT64_MAX, SLOPE_FRAME_BASE, cost);
-	if (!t->depth || !t->top->record) {
+	if (!t->depth || !t->top->record || !t->contexts != !s->config.contexts) {
 		slope_session_lose(s, SLOPE_LOST_THREADS, 1);
 		release_stack(t);
 		slope_arena_fini(&t->arena);
-		slope_arena_free(&s->arena, t, sizeof *t);
+		slope_arena_free(&s->arena, block, sizeof *t + SLOPE_APART_BYTES);
 		return NULL;
 	}
-	t->plain = t->collecting && !s->config.toggled;
+	t->plain = slope_thread_is_plain(t);
 	s->thread[s->thread_count] = t;
 	__atomic_store_n(&s->thread_count, s->thread_count + 1, __ATOMIC_RELEASE);
 	s->shared = s->parallel || s->thread_count > 2;
@@ -131,6 +143,9 @@ void slope_thread_discard(struct slope_thread *t)
 	slope_shadow_fini(&t->shadow);
 	t->record = NULL;
 	t->record_pages = 0;
+	if (t->contexts)
+		__atomic_fetch_sub(&t->session->variants, slope_variants_kept(t->contexts->variants), __ATOMIC_RELAXED);
+	t->contexts = NULL;
 	slope_arena_fini(&t->arena);
 	slope_map_init(&t->edge_by_ends, &t->arena);
 	t->calls = t->max_depth = 0;
@@ -163,6 +178,9 @@ void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 			t->frame[i].cost[u].child = 0;
 		}
 	}
+	if (t->contexts)
+		slope_placing_restart(t);
+	t->plain = slope_thread_is_plain(t);
 	t->calls = 0;
 	t->max_depth = t->depth;
 	t->last = t->top;
@@ -199,11 +217,17 @@ void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uin
 {
 	struct slope_record *record = slope_thread_record(t, fn);
 
+	if (t->contexts && slope_placing_push(t, record, sp, flags, cost))
+		return;
 	if (SLOPE_UNLIKELY(t->depth == t->capacity) && !slope_frames_grow(t)) {
 		slope_session_lose(t->session, SLOPE_LOST_CALLS, 1);
 		return;
 	}
-	if (SLOPE_UNLIKELY(!record || record->flags || !slope_thread_collecting(t)))
+	if (t->contexts && !slope_contexts_room(t->contexts, t->depth + 1)) {
+		slope_session_lose(t->session, SLOPE_LOST_CALLS, 1);
+		return;
+	}
+	if (SLOPE_UNLIKELY(!record || record->flags & ~SLOPE_RECORD_CONTEXTS || !slope_thread_collecting(t)))
 		record = slope_frames_record(t, fn);
 	uint32_t tally_base = t->tallies;
 
@@ -215,6 +239,8 @@ void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uin
 	}
 	if (t->session->function[fn].flags)
 		flags |= SLOPE_FRAME_FLAGGED;
+	if (t->contexts && t->contexts->recording)
+		flags |= SLOPE_FRAME_PLACED;
 	take_stamp(t, flags);
 	slope_frames_put(t, &(struct slope_frame){
 		.record = record, .fn = fn, .sp = sp, .flags = flags, .tally_base = tally_base, .stamp = t->top_stamp,
@@ -222,6 +248,8 @@ void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uin
 	if (t->depth > t->max_depth)
 		t->max_depth = t->depth;
 	t->last = t->frame + t->max_depth - 1;
+	if (t->contexts && t->contexts->recording)
+		slope_placing_find(t, t->depth - 1);
 }
 
 void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
@@ -250,19 +278,15 @@ void slope_frames_point(struct slope_thread *t, struct slope_record *r, uint64_t
 			lose_point(t, r);
 }
 
-/* A finished activation goes into its function's tables. */
-static void collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *spent, uint32_t units)
+void slope_frames_points(struct slope_thread *t, struct slope_record *r, const struct slope_frame *f, const uint64_t *spent,
+			 uint32_t units)
 {
 	bool induced = f->flags & SLOPE_FRAME_INDUCED, by_trms = t->metrics & 1u << SLOPE_METRIC_TRMS;
-	struct slope_record *r = f->record;
 	uint64_t rms = (uint64_t)f->rms, trms = rms + (uint64_t)(induced ? f->extra : 0);
 	struct slope_sample sample = {
 		.n = trms, .rms = rms, .thread = induced ? f->thread : 0, .external = induced ? f->external : 0, .cost = spent,
 	};
 
-	if (t->tallies != f->tally_base)
-		slope_tally_flush(t, f, by_trms ? trms : rms, units);
-	slope_frames_spend(r, f, spent, units);
 	if (units == 1 && trms == rms && !(sample.thread | sample.external)) {
 		if (rms == r->again_n && spent[0] == r->again_cost)
 			r->again++;
@@ -280,6 +304,17 @@ static void collect(struct slope_thread *t, const struct slope_frame *f, const u
 		lose_point(t, r);
 }
 
+/* A finished activation goes into its function's tables. */
+static void collect(struct slope_thread *t, const struct slope_frame *f, const uint64_t *spent, uint32_t units)
+{
+	bool trms = f->flags & SLOPE_FRAME_INDUCED && t->metrics & 1u << SLOPE_METRIC_TRMS;
+
+	if (t->tallies != f->tally_base)
+		slope_tally_flush(t, f, (uint64_t)(f->rms + (trms ? f->extra : 0)), units);
+	slope_frames_spend(f->record, f, spent, units);
+	slope_frames_points(t, f->record, f, spent, units);
+}
+
 void slope_frames_pop_any(struct slope_thread *t, const uint64_t *cost)
 {
 	struct slope_frame *f = t->top, *below = f - 1;
@@ -287,8 +322,12 @@ void slope_frames_pop_any(struct slope_thread *t, const uint64_t *cost)
 	uint32_t units = t->session->config.units;
 	uint64_t spent[SLOPE_UNITS_MAX];
 
+	if (t->contexts && slope_placing_pop(t, f, cost))
+		return;
 	for (uint32_t u = 0; u < units; u++)
 		spent[u] = cost[u] - f->cost[u].entry;
+	if (r && t->contexts && f->flags & SLOPE_FRAME_PLACED)
+		slope_placing_count(t, f, spent, units);
 	if (r)
 		collect(t, f, spent, units);
 	if (f->flags & SLOPE_FRAME_FLAGGED && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
@@ -401,5 +440,5 @@ void slope_thread_cut(struct slope_thread *t, size_t depth, const uint64_t *cost
 void slope_thread_collect(struct slope_thread *t, bool on)
 {
 	t->collecting = on;
-	t->plain = on && !t->session->config.toggled;
+	t->plain = slope_thread_is_plain(t);
 }

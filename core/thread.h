@@ -42,7 +42,7 @@ struct slope_edge {
 
 /* One function in one thread. What its points add up to is not kept twice: see slope_record_totals. */
 struct slope_record {
-	uint32_t fn, flags;          /* flags: the function's, SLOPE_FN_* */
+	uint32_t fn, flags;          /* flags: the function's, SLOPE_FN_*, and SLOPE_RECORD_CONTEXTS */
 	uint32_t active;             /* activations on the stack now */
 	uint32_t tally;              /* position + 1 of its highest tally (core/tally.h); 0: none */
 	/*
@@ -66,10 +66,15 @@ struct slope_totals {
 	uint64_t rms, trms, thread, external;
 };
 
+/* Beside the function's flags in a record: all its activations have contexts, and no call of it is usual. */
+#define SLOPE_RECORD_CONTEXTS 0x80000000u
+
 #define SLOPE_FRAME_FOLDED 1u    /* counts as part of its caller: skipped, or begun while collecting was off */
 #define SLOPE_FRAME_BASE 2u      /* first frame on another stack (signal handler): sp below is another world */
 #define SLOPE_FRAME_INDUCED 4u   /* extra, thread and external hold something: see slope_frame_induced */
 #define SLOPE_FRAME_FLAGGED 8u   /* its function has flags */
+#define SLOPE_FRAME_PLACED 16u   /* it counts among the contexts: core/placing.h */
+#define SLOPE_FRAME_EARLIER 32u  /* it began before the burst in which it is */
 
 /*
  * An activation, with what a usual call and return need in the first 64 bytes.
@@ -116,28 +121,30 @@ struct slope_thread {
 	uint64_t calls;
 	unsigned char *tally;        /* struct slope_tally, of all pending activations: core/tally.h */
 	uint32_t tallies, tally_capacity;
+	uint32_t visiting;           /* it may be looking at other threads' words */
+	struct slope_sharing_steps steps;
 
-	struct slope_session *session;
+	/* Other threads look at these. */
+	SLOPE_FAR_APART struct slope_session *session;
 	uint32_t metrics;            /* the session's, within reach */
 	uint32_t id;                 /* 1 is the first thread; never reused */
 	uint32_t parent;             /* id of the creator, 0 if none */
 	uint64_t os_id;              /* what the system calls it */
 	char name[32];
 	bool ended, collecting;
-	bool plain;                  /* collecting, whatever functions do */
+	bool plain;                  /* slope_thread_is_plain */
 	uint32_t toggles;            /* activations of SLOPE_FN_TOGGLE functions on the stack */
 
-	size_t capacity;
-	struct slope_frame *frame;
-
 	struct slope_shadow shadow;
+
+	SLOPE_FAR_APART size_t capacity;
+	struct slope_frame *frame;
 	struct slope_record ***record;   /* pages of pointers, by function */
 	size_t record_pages;
 	struct slope_arena arena;    /* of all its tables */
 	struct slope_map edge_by_ends;
+	struct slope_contexts *contexts;  /* NULL: none are kept */
 	uint64_t max_depth;
-	struct slope_sharing_steps steps;
-	uint32_t visiting;           /* it may be looking at other threads' words */
 };
 
 /* A new thread with its root frame. NULL when memory runs out (counted as lost). */
@@ -192,6 +199,9 @@ static inline bool slope_thread_collecting(const struct slope_thread *t)
 {
 	return t->collecting && (t->toggles || !t->session->config.toggled);
 }
+
+/* Collecting, whatever functions do, and no burst of contexts just now. */
+bool slope_thread_is_plain(const struct slope_thread *t);
 
 /* The function's record in this thread, or NULL if it never ran here. */
 static inline struct slope_record *slope_thread_record(const struct slope_thread *t, uint32_t fn)

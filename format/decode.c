@@ -182,10 +182,8 @@ enum slope_decode slope_decode_thread(struct slope_cursor *c, struct slope_threa
 	return c->error;
 }
 
-enum slope_decode slope_decode_cost(struct slope_cursor *c, struct slope_cost_entry *cost)
+static void get_cost_entry(struct slope_cursor *c, struct slope_cost_entry *cost)
 {
-	if (at_end(c))
-		return SLOPE_DECODE_END;
 	*cost = (struct slope_cost_entry){ .function = get32(c) };
 	cost->thread = get32(c);
 	cost->calls = get(c);
@@ -195,6 +193,13 @@ enum slope_decode slope_decode_cost(struct slope_cursor *c, struct slope_cost_en
 	cost->trms = get(c);
 	cost->thread_input = get(c);
 	cost->external = get(c);
+}
+
+enum slope_decode slope_decode_cost(struct slope_cursor *c, struct slope_cost_entry *cost)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	get_cost_entry(c, cost);
 	return c->error;
 }
 
@@ -207,6 +212,48 @@ enum slope_decode slope_decode_edge(struct slope_cursor *c, struct slope_edge_en
 	edge->callee = get32(c);
 	edge->calls = get(c);
 	get_costs(c, edge->cost);
+	return c->error;
+}
+
+enum slope_decode slope_decode_site(struct slope_cursor *c, struct slope_site_entry *site)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	site->number = get32(c);
+	site->module = get32(c);
+	site->offset = get(c);
+	site->file = get32(c);
+	site->line = get32(c);
+	return c->error;
+}
+
+enum slope_decode slope_decode_context(struct slope_cursor *c, struct slope_context_entry *context)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	*context = (struct slope_context_entry){ .thread = get32(c) };
+	context->number = get32(c);
+	uint32_t distance = get_up_to(c, context->number);
+
+	context->parent = distance ? context->number - distance : SLOPE_NUMBER_NONE;
+	context->function = get32(c);
+	context->site = get32(c) - 1;
+	context->calls = get(c);
+	get_costs(c, context->total);
+	get_costs(c, context->self);
+	return c->error;
+}
+
+enum slope_decode slope_decode_variant(struct slope_cursor *c, struct slope_variant_entry *variant)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	variant->number = get32(c);
+	variant->rest = get_up_to(c, 1);
+	variant->callers = get_up_to(c, SLOPE_VARIANT_CALLERS_MAX);
+	for (uint32_t i = 0; i < variant->callers; i++)
+		variant->caller[i] = get32(c);
+	get_cost_entry(c, &variant->cost);
 	return c->error;
 }
 

@@ -44,6 +44,9 @@ enum slope_decode slope_decode_symbol(struct slope_cursor *c, struct slope_symbo
 enum slope_decode slope_decode_thread(struct slope_cursor *c, struct slope_thread_entry *thread);
 enum slope_decode slope_decode_cost(struct slope_cursor *c, struct slope_cost_entry *cost);
 enum slope_decode slope_decode_edge(struct slope_cursor *c, struct slope_edge_entry *edge);
+enum slope_decode slope_decode_site(struct slope_cursor *c, struct slope_site_entry *site);
+enum slope_decode slope_decode_context(struct slope_cursor *c, struct slope_context_entry *context);
+enum slope_decode slope_decode_variant(struct slope_cursor *c, struct slope_variant_entry *variant);
 enum slope_decode slope_decode_lost(struct slope_cursor *c, struct slope_lost_entry *lost);
 enum slope_decode slope_decode_end(struct slope_cursor *c, struct slope_end_entry *end);
 

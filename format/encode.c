@@ -188,6 +188,11 @@ void slope_encode_facts(struct slope_encoder *e, const struct slope_facts *facts
 #define X(field, key, greatest) meta_number(e, key, facts->field);
 	SLOPE_FACT_NUMBERS(X)
 #undef X
+#define X(field, key, greatest)       \
+	if (facts->field)             \
+		meta_number(e, key, facts->field);
+	SLOPE_FACT_RARE_NUMBERS(X)
+#undef X
 #define X(field, key) meta_signed(e, key, facts->field);
 	SLOPE_FACT_SIGNED(X)
 #undef X
@@ -251,9 +256,10 @@ void slope_encode_thread(struct slope_encoder *e, const struct slope_thread_entr
 	put_text(e, &thread->name);
 }
 
-void slope_encode_cost(struct slope_encoder *e, const struct slope_cost_entry *cost)
+#define COST_ENTRY_ROOM (2 * COST_ROOM + 7 * VARINT_MAX)
+
+static void put_cost_entry(struct slope_encoder *e, const struct slope_cost_entry *cost)
 {
-	begin_record(e, SLOPE_SECTION_RECORDS, 2 * COST_ROOM + 7 * VARINT_MAX);
 	put(e, cost->function);
 	put(e, cost->thread);
 	put(e, cost->calls);
@@ -265,6 +271,12 @@ void slope_encode_cost(struct slope_encoder *e, const struct slope_cost_entry *c
 	put(e, cost->external);
 }
 
+void slope_encode_cost(struct slope_encoder *e, const struct slope_cost_entry *cost)
+{
+	begin_record(e, SLOPE_SECTION_RECORDS, COST_ENTRY_ROOM);
+	put_cost_entry(e, cost);
+}
+
 void slope_encode_edge(struct slope_encoder *e, const struct slope_edge_entry *edge)
 {
 	begin_record(e, SLOPE_SECTION_EDGES, COST_ROOM + 4 * VARINT_MAX);
@@ -273,6 +285,41 @@ void slope_encode_edge(struct slope_encoder *e, const struct slope_edge_entry *e
 	put(e, edge->callee);
 	put(e, edge->calls);
 	put_costs(e, edge->cost);
+}
+
+void slope_encode_site(struct slope_encoder *e, const struct slope_site_entry *site)
+{
+	begin_record(e, SLOPE_SECTION_SITES, 5 * VARINT_MAX);
+	put(e, site->number);
+	put(e, site->module);
+	put(e, site->offset);
+	put(e, site->file);
+	put(e, site->line);
+}
+
+/* A parent is stored as the distance to it, 0 for none; a site as the next number, 0 for none. */
+void slope_encode_context(struct slope_encoder *e, const struct slope_context_entry *context)
+{
+	begin_record(e, SLOPE_SECTION_CONTEXTS, 2 * COST_ROOM + 6 * VARINT_MAX);
+	put(e, context->thread);
+	put(e, context->number);
+	put(e, context->parent == SLOPE_NUMBER_NONE ? 0 : context->number - context->parent);
+	put(e, context->function);
+	put(e, context->site == SLOPE_NUMBER_NONE ? 0 : (uint64_t)context->site + 1);
+	put(e, context->calls);
+	put_costs(e, context->total);
+	put_costs(e, context->self);
+}
+
+void slope_encode_variant(struct slope_encoder *e, const struct slope_variant_entry *variant)
+{
+	begin_record(e, SLOPE_SECTION_VARIANTS, COST_ENTRY_ROOM + (3 + SLOPE_VARIANT_CALLERS_MAX) * VARINT_MAX);
+	put(e, variant->number);
+	put(e, variant->rest);
+	put(e, variant->callers);
+	for (uint32_t i = 0; i < variant->callers; i++)
+		put(e, variant->caller[i]);
+	put_cost_entry(e, &variant->cost);
 }
 
 void slope_encode_lost(struct slope_encoder *e, const struct slope_lost_entry *lost)
@@ -319,13 +366,23 @@ static void table_end(struct slope_encoder *e)
 	e->in_table = false;
 }
 
-void slope_encode_points_begin(struct slope_encoder *e, const struct slope_points_entry *points)
+static void points_begin(struct slope_encoder *e, enum slope_section section, const struct slope_points_entry *points)
 {
 	e->head[0] = points->metric;
 	e->head[1] = points->function;
 	e->head[2] = points->thread;
 	e->head[3] = points->bits;
-	table_begin(e, SLOPE_SECTION_POINTS);
+	table_begin(e, section);
+}
+
+void slope_encode_points_begin(struct slope_encoder *e, const struct slope_points_entry *points)
+{
+	points_begin(e, SLOPE_SECTION_POINTS, points);
+}
+
+void slope_encode_variant_points_begin(struct slope_encoder *e, const struct slope_points_entry *points)
+{
+	points_begin(e, SLOPE_SECTION_VARIANT_POINTS, points);
 }
 
 /* All calls of the row had the same cost, in every unit. */

@@ -60,10 +60,15 @@ void slope_encode_symbol(struct slope_encoder *e, const struct slope_symbol_entr
 void slope_encode_thread(struct slope_encoder *e, const struct slope_thread_entry *thread);
 void slope_encode_cost(struct slope_encoder *e, const struct slope_cost_entry *cost);
 void slope_encode_edge(struct slope_encoder *e, const struct slope_edge_entry *edge);
+void slope_encode_site(struct slope_encoder *e, const struct slope_site_entry *site);
+void slope_encode_context(struct slope_encoder *e, const struct slope_context_entry *context);
+void slope_encode_variant(struct slope_encoder *e, const struct slope_variant_entry *variant);
 void slope_encode_lost(struct slope_encoder *e, const struct slope_lost_entry *lost);
 
 /* A table of points: its head, any number of rows, its end. A long one spreads over chunks by itself. */
 void slope_encode_points_begin(struct slope_encoder *e, const struct slope_points_entry *points);
+/* The same for those of a variant: its number stands for the function. */
+void slope_encode_variant_points_begin(struct slope_encoder *e, const struct slope_points_entry *points);
 void slope_encode_point_row(struct slope_encoder *e, const struct slope_point *row);
 void slope_encode_points_end(struct slope_encoder *e);
 

@@ -11,6 +11,7 @@
 #define SLOPE_FORMAT_RECORDS_H
 
 #include "core/points.h"
+#include "core/session.h"
 
 /* Not terminated. bytes == NULL: there is none (which is not the empty text). */
 struct slope_text {
@@ -48,6 +49,15 @@ static inline struct slope_text slope_text_of(const char *text)
 	X(renumberings, "renumberings", UINT64_MAX) \
 	X(symbolized, "symbolized", 1)
 
+/* More numbers, written only where they are not 0. */
+#define SLOPE_FACT_RARE_NUMBERS(X)                  \
+	X(context_k, "context-k", UINT32_MAX)       \
+	X(context_collapsed, "context-collapsed", 1) \
+	X(burst_period_ns, "burst-period", UINT64_MAX) \
+	X(burst_length_ns, "burst-length", UINT64_MAX) \
+	X(variant_k, "variant-callers", SLOPE_VARIANT_CALLERS_MAX) \
+	X(variants_folded, "variants-folded", UINT64_MAX)
+
 /* Facts that come several times, in order. */
 #define SLOPE_FACT_ARGUMENT "argument"
 #define SLOPE_FACT_UNIT "unit"
@@ -60,6 +70,11 @@ struct slope_facts {
 	uint32_t cell_bytes, units, metrics, max_points;
 	uint64_t renumberings;
 	bool symbolized;
+	uint32_t context_k;
+	bool context_collapsed;
+	uint64_t burst_period_ns, burst_length_ns;
+	uint32_t variant_k;
+	uint64_t variants_folded;
 	const char *unit_name[SLOPE_UNITS_MAX];
 	const char *const *argument;
 	size_t argument_count;
@@ -154,6 +169,33 @@ struct slope_size_entry {
 	uint64_t activations;            /* of the caller, never 0 */
 	uint64_t calls;                  /* of the callee in them */
 	uint64_t cost[SLOPE_UNITS_MAX];  /* of these calls, inclusive */
+};
+
+struct slope_site_entry {
+	uint32_t number, module;
+	uint64_t offset;
+	uint32_t file, line;             /* 0: not known */
+};
+
+#define SLOPE_NUMBER_NONE UINT32_MAX
+
+/* A node of a thread's contexts. Numbers are the thread's own; a parent's is smaller. */
+struct slope_context_entry {
+	uint32_t thread, number;
+	uint32_t parent;                 /* SLOPE_NUMBER_NONE: a root */
+	uint32_t function;
+	uint32_t site;                   /* SLOPE_NUMBER_NONE: not kept */
+	uint64_t calls;
+	uint64_t total[SLOPE_UNITS_MAX], self[SLOPE_UNITS_MAX];
+};
+
+/* A function's costs as called along these callers, the nearest first. Numbers are the thread's own. */
+struct slope_variant_entry {
+	uint32_t number;
+	bool rest;
+	uint32_t callers;
+	uint32_t caller[SLOPE_VARIANT_CALLERS_MAX];
+	struct slope_cost_entry cost;
 };
 
 struct slope_lost_entry {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slope_encode_session: a live session, walked table by table. */
 #include "core/tally.h"
+#include "core/variants.h"
 #include "format/encode.h"
 
 static void encode_facts(struct slope_encoder *e, const struct slope_session *s, const struct slope_run_info *run)
@@ -11,6 +12,9 @@ static void encode_facts(struct slope_encoder *e, const struct slope_session *s,
 		.process = run->process, .parent_process = run->parent_process, .runs = 1,
 		.cell_bytes = 1u << s->config.cell_log2, .units = s->config.units, .metrics = s->config.metrics,
 		.max_points = s->config.max_points, .renumberings = s->renumberings,
+		.context_k = s->config.context_k, .context_collapsed = s->config.context_collapse && !s->config.context_k,
+		.burst_period_ns = s->config.burst_period, .burst_length_ns = s->config.burst_length,
+		.variant_k = s->config.variant_k, .variants_folded = s->variants_folded,
 		.argument = run->argv, .argument_count = run->argc,
 	};
 
@@ -68,38 +72,56 @@ static bool is_idle(const struct slope_totals *totals, uint32_t units)
 	return !any;
 }
 
-static void encode_record(struct slope_encoder *e, const struct slope_thread *t, const struct slope_record *r)
+/* What a record has in all; false: nothing. */
+static bool fill_cost(struct slope_cost_entry *entry, const struct slope_thread *t, const struct slope_record *r, uint32_t function)
 {
+	uint32_t units = t->session->config.units;
 	struct slope_totals totals;
 
 	slope_record_totals(r, &t->session->config, &totals);
-	if (is_idle(&totals, e->units))
-		return;
-	struct slope_cost_entry entry = {
-		.function = r->fn, .thread = t->id, .calls = totals.calls, .rms = totals.rms, .trms = totals.trms,
+	if (is_idle(&totals, units))
+		return false;
+	*entry = (struct slope_cost_entry){
+		.function = function, .thread = t->id, .calls = totals.calls, .rms = totals.rms, .trms = totals.trms,
 		.thread_input = totals.thread, .external = totals.external,
 	};
-
-	for (uint32_t u = 0; u < e->units; u++) {
-		entry.total[u] = totals.total[u];
-		entry.self[u] = totals.self[u];
+	for (uint32_t u = 0; u < units; u++) {
+		entry->total[u] = totals.total[u];
+		entry->self[u] = totals.self[u];
 	}
-	slope_encode_cost(e, &entry);
+	return true;
 }
 
-static void encode_points(struct slope_encoder *e, const struct slope_thread *t, const struct slope_record *r)
+static void encode_record(struct slope_encoder *e, const struct slope_thread *t, const struct slope_record *r)
+{
+	struct slope_cost_entry entry;
+
+	if (fill_cost(&entry, t, r, r->fn))
+		slope_encode_cost(e, &entry);
+}
+
+typedef void begin_table(struct slope_encoder *e, const struct slope_points_entry *points);
+
+/* `number`: the function's, or the variant's. */
+static void encode_tables(struct slope_encoder *e, const struct slope_thread *t, const struct slope_record *r, uint32_t number,
+			  begin_table *begin)
 {
 	for (uint32_t m = 0; m < SLOPE_METRICS; m++) {
 		const struct slope_points *points = &r->points[m];
 
 		if (!points->count)
 			continue;
-		slope_encode_points_begin(e, &(struct slope_points_entry){
-			.metric = m, .function = r->fn, .thread = t->id, .bits = points->bits });
+		begin(e, &(struct slope_points_entry){
+			.metric = m, .function = number, .thread = t->id, .bits = points->bits });
 		for (size_t i = 0; i < points->count; i++)
 			slope_encode_point_row(e, slope_points_row(points, i));
 		slope_encode_points_end(e);
 	}
+}
+
+static void encode_points(struct slope_encoder *e, const struct slope_thread *t, const struct slope_record *r)
+{
+	encode_tables(e, t, r, r->fn, slope_encode_points_begin);
 }
 
 /* A restart leaves rows, but nothing in them. */
@@ -169,6 +191,74 @@ static void each_record(struct slope_encoder *e, const struct slope_session *s, 
 		each_record_of(e, s->thread[i], encode);
 }
 
+static void encode_sites(struct slope_encoder *e, const struct slope_session *s)
+{
+	for (size_t i = 0; i < s->site_count; i++)
+		slope_encode_site(e, &(struct slope_site_entry){
+			.number = (uint32_t)i, .module = s->site[i].module, .offset = s->site[i].offset });
+}
+
+static void encode_context(struct slope_encoder *e, const struct slope_thread *t, const struct slope_context *node)
+{
+	struct slope_context_entry entry = {
+		.thread = t->id, .number = node->number, .parent = node->above ? node->above->number : SLOPE_NUMBER_NONE,
+		.function = node->fn, .site = node->site, .calls = node->calls,
+	};
+
+	for (uint32_t u = 0; u < e->units; u++) {
+		entry.self[u] = node->cost[u];
+		entry.total[u] = node->cost[e->units + u];
+	}
+	slope_encode_context(e, &entry);
+}
+
+static void encode_contexts(struct slope_encoder *e, const struct slope_session *s)
+{
+	for (size_t i = 1; i < s->thread_count; i++) {
+		const struct slope_contexts *c = s->thread[i]->contexts;
+
+		for (const struct slope_context_block *b = c ? c->first : NULL; b && !e->failed; b = b->next)
+			for (size_t n = 0; n < b->count; n++)
+				if (!slope_context_is_way_back(slope_context_at(c, b, n)))
+					encode_context(e, s->thread[i], slope_context_at(c, b, n));
+	}
+}
+
+/* The function of a variant, and its callers, the nearest first. */
+static uint32_t spell_out(const struct slope_variant *variant, uint32_t *caller)
+{
+	for (; variant->shorter; variant = variant->shorter)
+		caller[variant->callers - 1] = variant->fn;
+	return variant->fn;
+}
+
+static void encode_variant(struct slope_encoder *e, const struct slope_thread *t, const struct slope_variant *variant)
+{
+	struct slope_variant_entry entry = { .number = variant->number, .rest = variant->rest, .callers = variant->callers };
+	uint32_t function = spell_out(variant, entry.caller);
+
+	if (fill_cost(&entry.cost, t, variant->counts, function))
+		slope_encode_variant(e, &entry);
+}
+
+static void encode_variant_points(struct slope_encoder *e, const struct slope_thread *t, const struct slope_variant *variant)
+{
+	encode_tables(e, t, variant->counts, variant->number, slope_encode_variant_points_begin);
+}
+
+static void each_variant(struct slope_encoder *e, const struct slope_session *s,
+			 void (*encode)(struct slope_encoder *e, const struct slope_thread *t, const struct slope_variant *variant))
+{
+	for (size_t i = 1; i < s->thread_count; i++) {
+		const struct slope_contexts *c = s->thread[i]->contexts;
+		const struct slope_variant *variant = c && c->variants ? c->variants->first : NULL;
+
+		for (; variant && !e->failed; variant = variant->next)
+			if (variant->counts)
+				encode(e, s->thread[i], variant);
+	}
+}
+
 static void encode_losses(struct slope_encoder *e, const struct slope_session *s)
 {
 	static const char *const name[] = {
@@ -199,5 +289,9 @@ bool slope_encode_session(struct slope_encoder *e, const struct slope_session *s
 	each_record(e, s, encode_points);
 	each_record(e, s, encode_edges);
 	each_record(e, s, encode_sizes);
+	encode_sites(e, s);
+	encode_contexts(e, s);
+	each_variant(e, s, encode_variant);
+	each_variant(e, s, encode_variant_points);
 	return slope_encode_end(e);
 }

@@ -22,6 +22,9 @@ struct slope_profile_function *slope_build_function(struct slope_profile *p);
 struct slope_profile_thread *slope_build_thread(struct slope_profile *p);
 struct slope_profile_row *slope_build_row(struct slope_profile *p);
 struct slope_profile_edge *slope_build_edge(struct slope_profile *p);
+struct slope_profile_site *slope_build_site(struct slope_profile *p);
+struct slope_profile_context *slope_build_context(struct slope_profile *p);
+struct slope_profile_variant *slope_build_variant(struct slope_profile *p);
 struct slope_profile_lost *slope_build_lost(struct slope_profile *p);
 
 /* A terminated copy in `*to`, NULL for no text. False when memory runs out; `*to` is NULL then. */
@@ -39,11 +42,15 @@ bool slope_build_problem(struct slope_profile *p, const char *format, ...) __att
  */
 char *slope_build_default_name(const struct slope_profile *p, size_t i);
 
-/* The orders of p->row (function, thread), of p->edge (caller, callee, thread), of points (n) and of sizes (n), for qsort. */
+/*
+ * The orders of p->row (function, thread), of p->edge (caller, callee, thread),
+ * of points (n), of sizes (n) and of p->variant, for qsort.
+ */
 int slope_build_compare_rows(const void *a, const void *b);
 int slope_build_compare_edges(const void *a, const void *b);
 int slope_build_compare_points(const void *a, const void *b);
 int slope_build_compare_sizes(const void *a, const void *b);
+int slope_build_compare_variants(const void *a, const void *b);
 
 /* The row of a function in a thread; p->row must be in order. NULL if there is none. O(log rows). */
 struct slope_profile_row *slope_build_find_row(const struct slope_profile *p, uint32_t function, uint32_t thread);

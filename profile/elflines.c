@@ -243,6 +243,14 @@ static char *absolute(Dwarf_Die *unit, const char *file)
 	return path;
 }
 
+char *slope_lines_of_code(struct slope_lines *l, uint64_t address, uint32_t *line)
+{
+	struct slope_line_unit *u = unit_at(l, address - l->bias);
+	const char *file = u ? line_table_at(&u->die, address - l->bias, line) : NULL;
+
+	return file ? absolute(&u->die, file) : NULL;
+}
+
 char *slope_lines_find(struct slope_lines *l, uint64_t address, uint32_t *line)
 {
 	struct slope_line_unit *u = unit_at(l, address - l->bias);

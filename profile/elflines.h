@@ -32,4 +32,7 @@ void slope_lines_close(struct slope_lines *l);
  */
 char *slope_lines_find(struct slope_lines *l, uint64_t address, uint32_t *line);
 
+/* The same for the instruction that covers `address`: where the line table says it is from. */
+char *slope_lines_of_code(struct slope_lines *l, uint64_t address, uint32_t *line);
+
 #endif

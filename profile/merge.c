@@ -9,19 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/map.h"
 #include "profile/build.h"
 #include "profile/host.h"
+#include "profile/merge.h"
 
-struct merge {
-	struct slope_profile *to;
-	struct slope_arena arena;
-	struct slope_map module, function;       /* hash -> position; a second one of the same hash takes the next key */
-	uint32_t *module_at, *function_at;       /* positions of the profile being added */
-	bool no_memory;
-};
-
-static bool copy_text(struct merge *m, char **to, const char *from)
+static bool copy_text(struct slope_merge *m, char **to, const char *from)
 {
 	if (!slope_build_text(to, slope_text_of(from)))
 		m->no_memory = true;
@@ -50,7 +42,7 @@ static bool same_module(const struct slope_profile_module *a, const struct slope
 	return a->build_id_bytes ? !memcmp(a->build_id, b->build_id, a->build_id_bytes) : same_text(a->path, b->path);
 }
 
-static uint32_t add_module(struct merge *m, const struct slope_profile_module *from)
+static uint32_t add_module(struct slope_merge *m, const struct slope_profile_module *from)
 {
 	const char *path = from->path ? from->path : "";
 	uint64_t key = from->build_id_bytes ? hash_bytes(from->build_id, from->build_id_bytes) : hash_bytes(path, strlen(path));
@@ -83,7 +75,7 @@ static bool same_function(const struct slope_profile_function *a, const struct s
 }
 
 /* What one run could name and another could not (its files were gone) is named. */
-static void complete_function(struct merge *m, struct slope_profile_function *to, const struct slope_profile_function *from)
+static void complete_function(struct slope_merge *m, struct slope_profile_function *to, const struct slope_profile_function *from)
 {
 	if (!to->raw_name && from->raw_name) {
 		free(to->name);
@@ -96,7 +88,7 @@ static void complete_function(struct merge *m, struct slope_profile_function *to
 	}
 }
 
-static uint32_t add_function(struct merge *m, const struct slope_profile_function *from, uint32_t module)
+static uint32_t add_function(struct slope_merge *m, const struct slope_profile_function *from, uint32_t module)
 {
 	uint64_t key = slope_mix64(from->offset) ^ slope_mix64(~(uint64_t)module);
 
@@ -123,7 +115,7 @@ static uint32_t add_function(struct merge *m, const struct slope_profile_functio
 	}
 }
 
-static void add_places(struct merge *m, const struct slope_profile *from)
+static void add_places(struct slope_merge *m, const struct slope_profile *from)
 {
 	m->module_at = calloc(from->module_count + 1, sizeof *m->module_at);
 	m->function_at = calloc(from->function_count + 1, sizeof *m->function_at);
@@ -137,7 +129,7 @@ static void add_places(struct merge *m, const struct slope_profile *from)
 		m->function_at[i] = add_function(m, &from->function[i], m->module_at[from->function[i].module]);
 }
 
-static void add_thread(struct merge *m, const struct slope_profile_thread *from)
+static void add_thread(struct slope_merge *m, const struct slope_profile_thread *from)
 {
 	struct slope_profile_thread *to = slope_build_thread(m->to);
 
@@ -149,15 +141,11 @@ static void add_thread(struct merge *m, const struct slope_profile_thread *from)
 	copy_text(m, &to->name, from->name ? from->name : "");
 }
 
-static void add_row(struct merge *m, const struct slope_profile_row *from, uint32_t first_thread)
+bool slope_merge_copy_row(struct slope_merge *m, struct slope_profile_row *to, const struct slope_profile_row *from,
+			  uint32_t first_thread)
 {
 	uint32_t stride = slope_point_bytes(m->to->units);
-	struct slope_profile_row *to = slope_build_row(m->to);
 
-	if (!to) {
-		m->no_memory = true;
-		return;
-	}
 	*to = *from;
 	to->function = m->function_at[from->function];
 	to->thread = first_thread + from->thread;
@@ -172,9 +160,20 @@ static void add_row(struct merge *m, const struct slope_profile_row *from, uint3
 			to->points[k].count = 0;
 		}
 	}
+	return !m->no_memory;
 }
 
-static void add_edge(struct merge *m, const struct slope_profile_edge *from, uint32_t first_thread)
+static void add_row(struct slope_merge *m, const struct slope_profile_row *from, uint32_t first_thread)
+{
+	struct slope_profile_row *to = slope_build_row(m->to);
+
+	if (to)
+		slope_merge_copy_row(m, to, from, first_thread);
+	else
+		m->no_memory = true;
+}
+
+static void add_edge(struct slope_merge *m, const struct slope_profile_edge *from, uint32_t first_thread)
 {
 	struct slope_profile_edge *to = slope_build_edge(m->to);
 
@@ -195,7 +194,7 @@ static void add_edge(struct merge *m, const struct slope_profile_edge *from, uin
 	to->thread = first_thread + from->thread;
 }
 
-static void add_lost(struct merge *m, const struct slope_profile_lost *from)
+static void add_lost(struct slope_merge *m, const struct slope_profile_lost *from)
 {
 	struct slope_profile_lost *to;
 
@@ -214,7 +213,7 @@ static void add_lost(struct merge *m, const struct slope_profile_lost *from)
 	copy_text(m, &to->text, from->text);
 }
 
-static void add_profile(struct merge *m, const struct slope_profile *from)
+static void add_profile(struct slope_merge *m, const struct slope_profile *from)
 {
 	struct slope_profile *to = m->to;
 	uint32_t first_thread = (uint32_t)to->thread_count;
@@ -226,12 +225,14 @@ static void add_profile(struct merge *m, const struct slope_profile *from)
 		add_row(m, &from->row[i], first_thread);
 	for (size_t i = 0; i < from->edge_count && !m->no_memory; i++)
 		add_edge(m, &from->edge[i], first_thread);
+	slope_merge_contexts(m, from, first_thread);
 	for (size_t i = 0; i < from->lost_count && !m->no_memory; i++)
 		add_lost(m, &from->lost[i]);
 	for (size_t i = 0; i < from->problem_count && !m->no_memory; i++)
 		m->no_memory = !slope_build_problem(to, "process %" PRIu64 ": %s", from->process, from->problem[i]);
 	to->runs += from->runs;
 	to->renumberings += from->renumberings;
+	to->variants_folded += from->variants_folded;
 	to->symbolized &= from->symbolized;
 	to->complete &= from->complete;
 	if (from->max_points > to->max_points)
@@ -272,7 +273,7 @@ static bool merge_points(const struct slope_profile *p, struct slope_profile_poi
 	return ok;
 }
 
-static bool merge_rows(const struct slope_profile *p, struct slope_profile_row *to, const struct slope_profile_row *from)
+bool slope_merge_rows(const struct slope_profile *p, struct slope_profile_row *to, const struct slope_profile_row *from)
 {
 	to->calls += from->calls;
 	for (unsigned u = 0; u < SLOPE_UNITS_MAX; u++) {
@@ -289,7 +290,7 @@ static bool merge_rows(const struct slope_profile *p, struct slope_profile_row *
 	return true;
 }
 
-static void unite_rows(struct merge *m)
+static void unite_rows(struct slope_merge *m)
 {
 	struct slope_profile *p = m->to;
 	size_t kept = 0;
@@ -300,7 +301,7 @@ static void unite_rows(struct merge *m)
 		if (!kept || slope_build_compare_rows(&p->row[kept - 1], &p->row[i])) {
 			p->row[kept++] = p->row[i];
 		} else {
-			m->no_memory |= !merge_rows(p, &p->row[kept - 1], &p->row[i]);
+			m->no_memory |= !slope_merge_rows(p, &p->row[kept - 1], &p->row[i]);
 			for (unsigned k = 0; k < SLOPE_METRICS; k++)
 				free(p->row[i].points[k].rows);
 		}
@@ -346,7 +347,7 @@ static bool merge_sizes(struct slope_profile_sizes *to, const struct slope_profi
 	return true;
 }
 
-static void unite_edges(struct merge *m)
+static void unite_edges(struct slope_merge *m)
 {
 	struct slope_profile *p = m->to;
 	size_t kept = 0;
@@ -373,8 +374,10 @@ static bool comparable(const struct slope_profile *a, const struct slope_profile
 
 	for (uint32_t u = 0; u < a->units && units; u++)
 		units = same_text(a->unit_name[u], b->unit_name[u]);
+	bool contexts = !a->context_count == !b->context_count && a->context_k == b->context_k &&
+			a->context_collapsed == b->context_collapsed && a->variant_k == b->variant_k;
 	const char *what = !units ? "cost units" : a->metrics != b->metrics ? "input metrics" :
-			   a->cell_bytes != b->cell_bytes ? "cell sizes" : NULL;
+			   a->cell_bytes != b->cell_bytes ? "cell sizes" : !contexts ? "contexts" : NULL;
 
 	if (what)
 		snprintf(error, error_bytes, "profile %zu has other %s than the first: record them with the same options",
@@ -383,7 +386,7 @@ static bool comparable(const struct slope_profile *a, const struct slope_profile
 }
 
 /* What describes a run is the first one's. */
-static void begin(struct merge *m, const struct slope_profile *first)
+static void begin(struct slope_merge *m, const struct slope_profile *first)
 {
 	struct slope_profile *p = m->to;
 	size_t arguments = 0;
@@ -399,6 +402,11 @@ static void begin(struct merge *m, const struct slope_profile *first)
 	p->cell_bytes = first->cell_bytes;
 	p->units = first->units;
 	p->metrics = first->metrics;
+	p->context_k = first->context_k;
+	p->context_collapsed = first->context_collapsed;
+	p->burst_period_ns = first->burst_period_ns;
+	p->burst_length_ns = first->burst_length_ns;
+	p->variant_k = first->variant_k;
 	p->symbolized = p->complete = true;
 	for (uint32_t u = 0; u < p->units; u++)
 		copy_text(m, &p->unit_name[u], first->unit_name[u]);
@@ -416,7 +424,7 @@ static void begin(struct merge *m, const struct slope_profile *first)
 
 struct slope_profile *slope_profile_merge(struct slope_profile *const *profiles, size_t count, char *error, size_t error_bytes)
 {
-	struct merge m = { 0 };
+	struct slope_merge m = { 0 };
 
 	if (!count) {
 		snprintf(error, error_bytes, "no profiles to merge");
@@ -439,6 +447,7 @@ struct slope_profile *slope_profile_merge(struct slope_profile *const *profiles,
 		m.no_memory = !m.to->function[SLOPE_FN_ROOT].name;
 		unite_rows(&m);
 		unite_edges(&m);
+		slope_merge_unite_variants(&m);
 	}
 	slope_arena_fini(&m.arena);
 	if (!m.no_memory)

@@ -38,6 +38,9 @@ DEFINE_BUILD(function)
 DEFINE_BUILD(thread)
 DEFINE_BUILD(row)
 DEFINE_BUILD(edge)
+DEFINE_BUILD(site)
+DEFINE_BUILD(context)
+DEFINE_BUILD(variant)
 DEFINE_BUILD(lost)
 
 bool slope_build_text(char **to, struct slope_text text)
@@ -145,6 +148,19 @@ int slope_build_compare_sizes(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* By function, thread and callers; what has fewer of the same callers comes first, and a rest behind its like. */
+int slope_build_compare_variants(const void *a, const void *b)
+{
+	const struct slope_profile_variant *x = a, *y = b;
+	int order = slope_build_compare_rows(&x->row, &y->row);
+
+	for (uint32_t i = 0; !order && i < x->callers && i < y->callers; i++)
+		order = compare(x->caller[i], y->caller[i]);
+	if (!order)
+		order = compare(x->callers, y->callers);
+	return order ? order : x->rest - y->rest;
+}
+
 struct slope_profile_row *slope_build_find_row(const struct slope_profile *p, uint32_t function, uint32_t thread)
 {
 	struct slope_profile_row key = { .function = function, .thread = thread };
@@ -175,6 +191,20 @@ static void free_texts(char **text, size_t count)
 	free(text);
 }
 
+static void free_contexts(struct slope_profile *p)
+{
+	for (size_t i = 0; i < p->site_count; i++)
+		free(p->site[i].file);
+	for (size_t i = 0; i < p->variant_count; i++) {
+		for (unsigned m = 0; m < SLOPE_METRICS; m++)
+			free(p->variant[i].row.points[m].rows);
+		free(p->variant[i].caller);
+	}
+	free(p->context);
+	free(p->site);
+	free(p->variant);
+}
+
 static void free_tables(struct slope_profile *p)
 {
 	for (size_t i = 0; i < p->module_count; i++)
@@ -195,6 +225,7 @@ static void free_tables(struct slope_profile *p)
 		free(p->lost[i].name);
 		free(p->lost[i].text);
 	}
+	free_contexts(p);
 	free(p->module);
 	free(p->function);
 	free(p->thread);

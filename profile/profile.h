@@ -80,6 +80,56 @@ struct slope_profile_edge {
 	struct slope_profile_sizes sizes;
 };
 
+/*
+ * One function in one thread as called along certain callers: its row, once
+ * more, by context. The variants of a row add up to the row, points too; `total`
+ * counts what is outermost among all activations of the function.
+ *
+ * Rare variants are folded when there are too many: then those with the same
+ * nearest callers are one variant with fewer callers, the `rest`.
+ */
+struct slope_profile_variant {
+	struct slope_profile_row row;
+	uint32_t *caller;            /* functions, the nearest first */
+	uint32_t callers;            /* variant_k, or fewer where the stack begins, or in a rest */
+	bool rest;
+};
+
+/* Where calls come from. */
+struct slope_profile_site {
+	uint32_t module;
+	uint64_t offset;             /* of the instruction behind the call, in the module's own address space (ELF) */
+	char *file;                  /* NULL: unknown */
+	uint32_t line;               /* 0: unknown */
+};
+
+#define SLOPE_CONTEXT_NONE UINT32_MAX
+
+/*
+ * One node of a thread's calling context tree, or of its forest of slabs: a
+ * function on a path of callers. Every call counts in exactly one node, in
+ * both: sums over all nodes are sums over all calls.
+ *
+ * In the tree there is a root per thread, which stands for the thread itself
+ * (function 0, level 0), and one for each signal handler. In a forest (context_k = k > 0) levels go on to
+ * 2k - 1: a call to a depth that k divides makes a root of its own as well, so
+ * that paths can go on there. Nodes at levels k and more count what was called;
+ * those at lower levels only carry the paths and count nothing, except what is
+ * the bottom of a stack: of a thread, or of a signal handler. Each call has its
+ * k callers above its node, or all of them.
+ *
+ * `total` is the sum over the node's activations, those inside another one too,
+ * so that nodes can be added up in any way; in a collapsed tree that of the
+ * outermost ones.
+ */
+struct slope_profile_context {
+	uint32_t function, thread;
+	uint32_t parent;             /* position of the node above, always smaller than its own; NONE: a root */
+	uint32_t site;               /* position in p->site: where it is called from; NONE: not kept */
+	uint64_t calls;
+	uint64_t total[SLOPE_UNITS_MAX], self[SLOPE_UNITS_MAX];
+};
+
 struct slope_profile_lost {
 	char *name, *text;
 	uint64_t count;
@@ -111,6 +161,21 @@ struct slope_profile {
 	size_t row_count;
 	struct slope_profile_edge *edge;  /* sorted by caller, callee, thread */
 	size_t edge_count;
+	struct slope_profile_context *context;  /* by thread, parents first; none: not recorded */
+	size_t context_count;
+	uint32_t context_k;          /* 0: calling context trees; else forests of slabs of this k */
+	bool context_collapsed;      /* recursion: a call of an ancestor counts in the ancestor's node */
+	/*
+	 * Contexts were recorded in bursts: calls that began and costs that arose in the first part of every period;
+	 * 0: all the time. In the first cost unit, one per nanosecond.
+	 */
+	uint64_t burst_period_ns, burst_length_ns;
+	struct slope_profile_site *site;
+	size_t site_count;
+	struct slope_profile_variant *variant;  /* sorted by function, thread, callers; none: not recorded */
+	size_t variant_count;
+	uint32_t variant_k;          /* callers that were told apart */
+	uint64_t variants_folded;    /* contexts that were too rare to be kept apart */
 	struct slope_profile_lost *lost;
 	size_t lost_count;
 

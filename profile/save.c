@@ -18,7 +18,7 @@ struct files {
 	struct slope_map by_hash;        /* -> number; a second text with the same hash takes the next key */
 	const char **path;
 	size_t count;
-	uint32_t *of_function;
+	uint32_t *of_function, *of_site;
 };
 
 static uint64_t hash(const char *text)
@@ -57,13 +57,17 @@ static bool number_file(struct files *files, const char *path, uint32_t *number)
 
 static bool files_init(struct files *files, const struct slope_profile *p)
 {
-	*files = (struct files){ .of_function = calloc(p->function_count + 1, sizeof *files->of_function) };
+	*files = (struct files){ .of_function = calloc(p->function_count + 1, sizeof *files->of_function),
+				 .of_site = calloc(p->site_count + 1, sizeof *files->of_site) };
 	slope_arena_init(&files->arena, &slope_system_host);
 	slope_map_init(&files->by_hash, &files->arena);
-	if (!files->of_function)
+	if (!files->of_function || !files->of_site)
 		return false;
 	for (size_t i = 0; i < p->function_count; i++)
 		if (p->function[i].file && !number_file(files, p->function[i].file, &files->of_function[i]))
+			return false;
+	for (size_t i = 0; i < p->site_count; i++)
+		if (p->site[i].file && !number_file(files, p->site[i].file, &files->of_site[i]))
 			return false;
 	return true;
 }
@@ -71,6 +75,7 @@ static bool files_init(struct files *files, const struct slope_profile *p)
 static void files_fini(struct files *files)
 {
 	free(files->of_function);
+	free(files->of_site);
 	free(files->path);
 	slope_arena_fini(&files->arena);
 }
@@ -84,6 +89,7 @@ static void save_facts(struct slope_encoder *e, const struct slope_profile *p)
 #undef X
 #define X(field, key, greatest) .field = p->field,
 		SLOPE_FACT_NUMBERS(X)
+		SLOPE_FACT_RARE_NUMBERS(X)
 #undef X
 		.units = p->units,
 		.argument = (const char *const *)p->program,
@@ -163,33 +169,44 @@ static void save_threads(struct slope_encoder *e, const struct slope_profile *p)
 	}
 }
 
+static struct slope_cost_entry cost_entry(const struct slope_profile_row *row)
+{
+	struct slope_cost_entry entry = {
+		.function = row->function, .thread = row->thread, .calls = row->calls, .rms = row->rms,
+		.trms = row->trms, .thread_input = row->thread_input, .external = row->external,
+	};
+
+	memcpy(entry.total, row->total, sizeof entry.total);
+	memcpy(entry.self, row->self, sizeof entry.self);
+	return entry;
+}
+
 static void save_rows(struct slope_encoder *e, const struct slope_profile *p)
 {
 	for (size_t i = 0; i < p->row_count; i++) {
-		const struct slope_profile_row *row = &p->row[i];
-		struct slope_cost_entry entry = {
-			.function = row->function, .thread = row->thread, .calls = row->calls, .rms = row->rms,
-			.trms = row->trms, .thread_input = row->thread_input, .external = row->external,
-		};
+		struct slope_cost_entry entry = cost_entry(&p->row[i]);
 
-		memcpy(entry.total, row->total, sizeof entry.total);
-		memcpy(entry.self, row->self, sizeof entry.self);
 		slope_encode_cost(e, &entry);
 	}
 }
 
-static void save_table(struct slope_encoder *e, const struct slope_profile *p, const struct slope_profile_row *row,
-		       uint32_t metric)
-{
-	const struct slope_profile_points *points = &row->points[metric];
+typedef void begin_table(struct slope_encoder *e, const struct slope_points_entry *points);
 
-	if (!points->count)
-		return;
-	slope_encode_points_begin(e, &(struct slope_points_entry){
-		.metric = metric, .function = row->function, .thread = row->thread, .bits = points->bits });
-	for (size_t i = 0; i < points->count; i++)
-		slope_encode_point_row(e, slope_profile_point(p, points, i));
-	slope_encode_points_end(e);
+/* `number`: the function's, or the variant's. */
+static void save_tables(struct slope_encoder *e, const struct slope_profile *p, const struct slope_profile_row *row,
+			uint32_t number, begin_table *begin)
+{
+	for (uint32_t m = 0; m < SLOPE_METRICS; m++) {
+		const struct slope_profile_points *points = &row->points[m];
+
+		if (!points->count)
+			continue;
+		begin(e, &(struct slope_points_entry){
+			.metric = m, .function = number, .thread = row->thread, .bits = points->bits });
+		for (size_t i = 0; i < points->count; i++)
+			slope_encode_point_row(e, slope_profile_point(p, points, i));
+		slope_encode_points_end(e);
+	}
 }
 
 static void save_edges(struct slope_encoder *e, const struct slope_profile *p)
@@ -221,6 +238,42 @@ static void save_sizes(struct slope_encoder *e, const struct slope_profile_edge 
 		slope_encode_size_row(e, &entry);
 	}
 	slope_encode_sizes_end(e);
+}
+
+static void save_sites(struct slope_encoder *e, const struct slope_profile *p, const struct files *files)
+{
+	for (size_t i = 0; i < p->site_count; i++)
+		slope_encode_site(e, &(struct slope_site_entry){
+			.number = (uint32_t)i, .module = p->site[i].module, .offset = p->site[i].offset,
+			.file = files->of_site[i], .line = p->site[i].line });
+}
+
+static void save_contexts(struct slope_encoder *e, const struct slope_profile *p)
+{
+	for (size_t i = 0; i < p->context_count; i++) {
+		const struct slope_profile_context *context = &p->context[i];
+		struct slope_context_entry entry = {
+			.thread = context->thread, .number = (uint32_t)i, .parent = context->parent,
+			.function = context->function, .site = context->site, .calls = context->calls,
+		};
+
+		memcpy(entry.total, context->total, sizeof entry.total);
+		memcpy(entry.self, context->self, sizeof entry.self);
+		slope_encode_context(e, &entry);
+	}
+}
+
+static void save_variants(struct slope_encoder *e, const struct slope_profile *p)
+{
+	for (size_t i = 0; i < p->variant_count; i++) {
+		const struct slope_profile_variant *variant = &p->variant[i];
+		struct slope_variant_entry entry = {
+			.number = (uint32_t)i, .rest = variant->rest, .callers = variant->callers, .cost = cost_entry(&variant->row),
+		};
+
+		memcpy(entry.caller, variant->caller, variant->callers * sizeof *entry.caller);
+		slope_encode_variant(e, &entry);
+	}
 }
 
 /* The writer: a file descriptor and the errno of its first failure. */
@@ -270,11 +323,15 @@ static int write_profile(const struct slope_profile *p, int fd)
 	save_threads(e, p);
 	save_rows(e, p);
 	for (size_t i = 0; i < p->row_count; i++)
-		for (uint32_t m = 0; m < SLOPE_METRICS; m++)
-			save_table(e, p, &p->row[i], m);
+		save_tables(e, p, &p->row[i], p->row[i].function, slope_encode_points_begin);
 	save_edges(e, p);
 	for (size_t i = 0; i < p->edge_count; i++)
 		save_sizes(e, &p->edge[i]);
+	save_sites(e, p, &files);
+	save_contexts(e, p);
+	save_variants(e, p);
+	for (size_t i = 0; i < p->variant_count; i++)
+		save_tables(e, p, &p->variant[i].row, (uint32_t)i, slope_encode_variant_points_begin);
 	error = slope_encode_end(e) ? 0 : out.error;
 free_files:
 	files_fini(&files);

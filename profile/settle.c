@@ -32,8 +32,9 @@ static bool is_sorted(const struct slope_profile_points *points, uint32_t stride
 	return true;
 }
 
-static void sort_points(struct slope_unpack *u, struct slope_profile_points *points, uint32_t stride)
+static void sort_points(struct slope_unpack *u, enum slope_section section, struct slope_profile_points *points)
 {
+	uint32_t stride = slope_point_bytes(u->profile->units);
 	size_t kept = 0;
 
 	if (is_sorted(points, stride))
@@ -42,7 +43,7 @@ static void sort_points(struct slope_unpack *u, struct slope_profile_points *poi
 	for (size_t i = 0; i < points->count; i++)
 		if (!kept || slope_build_compare_points(points->rows + (kept - 1) * stride, points->rows + i * stride))
 			memmove(points->rows + kept++ * stride, points->rows + i * stride, stride);
-	u->flaw[SLOPE_SECTION_POINTS][SLOPE_FLAW_TWICE] += points->count - kept;
+	u->flaw[section][SLOPE_FLAW_TWICE] += points->count - kept;
 	points->count = kept;
 }
 
@@ -158,9 +159,13 @@ struct slope_profile *slope_unpack_end(struct slope_unpack *u)
 	slope_unpack_sort_edges(u);
 	for (size_t i = 0; i < p->edge_count; i++)
 		sort_sizes(u, &p->edge[i].sizes);
+	slope_unpack_sort_variants(u);
 	for (size_t i = 0; i < p->row_count; i++)
 		for (unsigned m = 0; m < SLOPE_METRICS; m++)
-			sort_points(u, &p->row[i].points[m], slope_point_bytes(p->units));
+			sort_points(u, SLOPE_SECTION_POINTS, &p->row[i].points[m]);
+	for (size_t i = 0; i < p->variant_count; i++)
+		for (unsigned m = 0; m < SLOPE_METRICS; m++)
+			sort_points(u, SLOPE_SECTION_VARIANT_POINTS, &p->variant[i].row.points[m]);
 	fill_in(u);
 	p->complete = u->saw_end;
 	say_missing(u);

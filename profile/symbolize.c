@@ -136,6 +136,22 @@ static void place_function(struct slope_profile_function *f, struct places *at, 
 		f->line = line;
 }
 
+/* A call is in front of the instruction that it returns to. */
+static void place_sites(struct slope_profile *p, size_t module, struct places *at, struct slope_elf *e)
+{
+	for (size_t i = 0; i < p->site_count; i++) {
+		struct slope_profile_site *site = &p->site[i];
+		uint32_t line = 0;
+
+		if (site->module != module)
+			continue;
+		if (!at->opened)
+			open_lines(at, e);
+		if (replace(&site->file, slope_lines_of_code(&at->lines, site->offset - 1, &line)))
+			site->line = line;
+	}
+}
+
 static bool name_module(struct slope_profile *p, size_t module, struct slope_elf *e, const size_t *list, size_t count,
 			const char *cache_folder)
 {
@@ -151,6 +167,7 @@ static bool name_module(struct slope_profile *p, size_t module, struct slope_elf
 		ok &= s ? name_by_symbol(f, s) : name_unknown(p, list[i]);
 		place_function(f, &at, e);
 	}
+	place_sites(p, module, &at, e);
 	slope_lines_close(&at.lines);
 	slope_linecache_close(&at.kept);
 	return ok && at.ok;

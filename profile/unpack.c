@@ -18,6 +18,9 @@ bool slope_unpack_init(struct slope_unpack *u)
 	slope_map_init(&u->function, &u->arena);
 	slope_map_init(&u->file, &u->arena);
 	slope_map_init(&u->thread, &u->arena);
+	slope_map_init(&u->site, &u->arena);
+	slope_map_init(&u->context, &u->arena);
+	slope_map_init(&u->variant, &u->arena);
 	if (!u->profile)
 		return false;
 	u->profile->exit_code = -1;
@@ -63,6 +66,11 @@ static bool find(const struct slope_map *map, uint32_t number, uint32_t *positio
 static bool find_place(const struct slope_map *map, uint32_t number, uint32_t *position)
 {
 	return find(map, number, position) || number == 0;
+}
+
+bool slope_unpack_find_module(const struct slope_unpack *u, uint32_t number, uint32_t *position)
+{
+	return find_place(&u->module, number, position);
 }
 
 bool slope_unpack_find_function(const struct slope_unpack *u, uint32_t number, uint32_t *position)
@@ -163,6 +171,7 @@ static void take_number(struct slope_unpack *u, const struct slope_meta_entry *m
 			u->flaw[SLOPE_SECTION_META][SLOPE_FLAW_RANGE]++;        \
 	}
 	SLOPE_FACT_NUMBERS(X)
+	SLOPE_FACT_RARE_NUMBERS(X)
 #undef X
 }
 
@@ -300,6 +309,19 @@ static enum slope_decode take_thread(struct slope_unpack *u, struct slope_cursor
 	return status;
 }
 
+void slope_unpack_row(struct slope_profile_row *row, const struct slope_cost_entry *entry)
+{
+	row->calls = entry->calls;
+	memcpy(row->total, entry->total, sizeof row->total);
+	memcpy(row->self, entry->self, sizeof row->self);
+	row->rms = entry->rms;
+	row->trms = entry->trms;
+	row->thread_input = entry->thread_input;
+	row->external = entry->external;
+	for (unsigned m = 0; m < SLOPE_METRICS; m++)
+		row->points[m].bits = SLOPE_POINTS_EXACT;
+}
+
 static enum slope_decode take_record(struct slope_unpack *u, struct slope_cursor *c)
 {
 	struct slope_cost_entry entry;
@@ -321,15 +343,7 @@ static enum slope_decode take_record(struct slope_unpack *u, struct slope_cursor
 	}
 	row->function = function;
 	row->thread = thread;
-	row->calls = entry.calls;
-	memcpy(row->total, entry.total, sizeof row->total);
-	memcpy(row->self, entry.self, sizeof row->self);
-	row->rms = entry.rms;
-	row->trms = entry.trms;
-	row->thread_input = entry.thread_input;
-	row->external = entry.external;
-	for (unsigned m = 0; m < SLOPE_METRICS; m++)
-		row->points[m].bits = SLOPE_POINTS_EXACT;
+	slope_unpack_row(row, &entry);
 	return status;
 }
 
@@ -420,6 +434,8 @@ void slope_unpack_chunk(struct slope_unpack *u, enum slope_section section, cons
 		[SLOPE_SECTION_SYMBOLS] = take_symbol, [SLOPE_SECTION_THREADS] = take_thread,
 		[SLOPE_SECTION_RECORDS] = take_record, [SLOPE_SECTION_POINTS] = slope_unpack_points,
 		[SLOPE_SECTION_EDGES] = take_edge, [SLOPE_SECTION_SIZES] = slope_unpack_sizes,
+		[SLOPE_SECTION_SITES] = slope_unpack_site, [SLOPE_SECTION_CONTEXTS] = slope_unpack_context,
+		[SLOPE_SECTION_VARIANTS] = slope_unpack_variant, [SLOPE_SECTION_VARIANT_POINTS] = slope_unpack_variant_points,
 		[SLOPE_SECTION_LOST] = take_lost, [SLOPE_SECTION_END] = take_end,
 	};
 	struct slope_cursor c;
@@ -436,7 +452,8 @@ void slope_unpack_chunk(struct slope_unpack *u, enum slope_section section, cons
 	while (status == SLOPE_DECODE_OK && !u->no_memory) {
 		status = take[section](u, &c);
 		u->records[section] += status == SLOPE_DECODE_OK && section != SLOPE_SECTION_POINTS &&
-				       section != SLOPE_SECTION_SIZES;     /* they count their rows */
+				       section != SLOPE_SECTION_SIZES &&
+				       section != SLOPE_SECTION_VARIANT_POINTS;    /* they count their rows */
 	}
 	u->flaw[section][SLOPE_FLAW_MALFORMED] += status != SLOPE_DECODE_END && !u->no_memory;
 }

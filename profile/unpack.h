@@ -34,7 +34,8 @@ enum slope_flaw {
 struct slope_unpack {
 	struct slope_profile *profile;
 	struct slope_arena arena;            /* of the maps */
-	struct slope_map module, function, file, thread;   /* the file's number -> position */
+	struct slope_map module, function, file, thread, site;   /* the file's number -> position */
+	struct slope_map context, variant;   /* (the file's thread, number) -> position */
 	char **path;                         /* source files, by position */
 	size_t path_count, program_count;
 	bool no_memory;                      /* everything after it is incomplete */
@@ -53,19 +54,32 @@ bool slope_unpack_init(struct slope_unpack *u);
  */
 void slope_unpack_chunk(struct slope_unpack *u, enum slope_section section, const void *payload, size_t bytes);
 
-/* Where a number of the file is now. False: nowhere. Function 0 is known even when its record is missing. */
+/* Where a number of the file is now. False: nowhere. Function 0 and module 0 are known even when their records are missing. */
+bool slope_unpack_find_module(const struct slope_unpack *u, uint32_t number, uint32_t *position);
 bool slope_unpack_find_function(const struct slope_unpack *u, uint32_t number, uint32_t *position);
 bool slope_unpack_find_thread(const struct slope_unpack *u, uint32_t number, uint32_t *position);
 
 /* One record of a chunk that holds a table: its rows go to the function's row, or to the edge, and are counted. */
 enum slope_decode slope_unpack_points(struct slope_unpack *u, struct slope_cursor *c);
 enum slope_decode slope_unpack_sizes(struct slope_unpack *u, struct slope_cursor *c);
+enum slope_decode slope_unpack_variant_points(struct slope_unpack *u, struct slope_cursor *c);
+
+/* One record about contexts. */
+enum slope_decode slope_unpack_site(struct slope_unpack *u, struct slope_cursor *c);
+enum slope_decode slope_unpack_context(struct slope_unpack *u, struct slope_cursor *c);
+enum slope_decode slope_unpack_variant(struct slope_unpack *u, struct slope_cursor *c);
+
+/* A row's sums from a record; it has no points yet. */
+void slope_unpack_row(struct slope_profile_row *row, const struct slope_cost_entry *entry);
 
 /* Brings the rows into their order, once; of two for one function in one thread the later goes away. */
 void slope_unpack_sort_rows(struct slope_unpack *u);
 
 /* The same for the edges. */
 void slope_unpack_sort_edges(struct slope_unpack *u);
+
+/* And for the variants, when their points are in: positions in u->variant mean nothing any more. */
+void slope_unpack_sort_variants(struct slope_unpack *u);
 
 /*
  * All chunks are in: sorts, names functions, writes down what is missing.

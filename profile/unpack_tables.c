@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables within a record: the points of a function in a thread, and the sizes of an edge. They count their rows. */
+/* The tables within a record: points of a function in a thread or of a variant, sizes of an edge. They count their rows. */
 #include <string.h>
 
 #include "profile/build.h"
@@ -7,26 +7,41 @@
 
 /* ---- points ---- */
 
-/* Where the rows of a table go; NULL: they are read and left out. */
-static struct slope_profile_points *table_for(struct slope_unpack *u, const struct slope_points_entry *entry)
+static struct slope_profile_row *row_for(struct slope_unpack *u, const struct slope_points_entry *entry)
 {
-	struct slope_profile_row *row = NULL;
 	uint32_t function, thread;
 
+	slope_unpack_sort_rows(u);
+	if (!slope_unpack_find_function(u, entry->function, &function) || !slope_unpack_find_thread(u, entry->thread, &thread))
+		return NULL;
+	return slope_build_find_row(u->profile, function, thread);
+}
+
+static struct slope_profile_row *variant_for(struct slope_unpack *u, const struct slope_points_entry *entry)
+{
+	const uint64_t *at = slope_map_get(&u->variant, (uint64_t)entry->thread << 32 | entry->function);
+
+	return at ? &u->profile->variant[*at].row : NULL;
+}
+
+/* Where the rows of a table go; NULL: they are read and left out. */
+static struct slope_profile_points *table_for(struct slope_unpack *u, const struct slope_points_entry *entry,
+					      enum slope_section section)
+{
 	if (entry->metric >= SLOPE_METRICS) {
-		u->flaw[SLOPE_SECTION_POINTS][SLOPE_FLAW_RANGE]++;
+		u->flaw[section][SLOPE_FLAW_RANGE]++;
 		return NULL;
 	}
-	if (slope_unpack_find_function(u, entry->function, &function) && slope_unpack_find_thread(u, entry->thread, &thread))
-		row = slope_build_find_row(u->profile, function, thread);
+	struct slope_profile_row *row = section == SLOPE_SECTION_POINTS ? row_for(u, entry) : variant_for(u, entry);
+
 	if (!row) {
-		u->flaw[SLOPE_SECTION_POINTS][SLOPE_FLAW_MISSING]++;
+		u->flaw[section][SLOPE_FLAW_MISSING]++;
 		return NULL;
 	}
 	struct slope_profile_points *points = &row->points[entry->metric];
 
 	if (points->count && points->bits != entry->bits) {
-		u->flaw[SLOPE_SECTION_POINTS][SLOPE_FLAW_TWICE]++;
+		u->flaw[section][SLOPE_FLAW_TWICE]++;
 		return NULL;
 	}
 	points->bits = entry->bits;
@@ -34,13 +49,14 @@ static struct slope_profile_points *table_for(struct slope_unpack *u, const stru
 	return points;
 }
 
-static void add_point(struct slope_unpack *u, struct slope_profile_points *points, const struct slope_point *row)
+static void add_point(struct slope_unpack *u, struct slope_profile_points *points, const struct slope_point *row,
+		      enum slope_section section)
 {
 	uint32_t stride = slope_point_bytes(u->profile->units);
 	void *array = points->rows;
 
 	if (!row->calls || slope_points_edge(row->n, points->bits) != row->n) {
-		u->flaw[SLOPE_SECTION_POINTS][SLOPE_FLAW_RANGE]++;
+		u->flaw[section][SLOPE_FLAW_RANGE]++;
 		return;
 	}
 	if (!slope_build_room(&array, points->count, stride)) {
@@ -51,7 +67,7 @@ static void add_point(struct slope_unpack *u, struct slope_profile_points *point
 	memcpy(points->rows + points->count++ * stride, row, stride);
 }
 
-enum slope_decode slope_unpack_points(struct slope_unpack *u, struct slope_cursor *c)
+static enum slope_decode take_table(struct slope_unpack *u, struct slope_cursor *c, enum slope_section section)
 {
 	_Alignas(struct slope_point) unsigned char room[sizeof(struct slope_point) +
 							SLOPE_UNITS_MAX * sizeof(struct slope_stat)];
@@ -61,15 +77,24 @@ enum slope_decode slope_unpack_points(struct slope_unpack *u, struct slope_curso
 
 	if (status != SLOPE_DECODE_OK)
 		return status;
-	slope_unpack_sort_rows(u);
-	struct slope_profile_points *points = table_for(u, &entry);
+	struct slope_profile_points *points = table_for(u, &entry, section);
 
 	while ((status = slope_decode_point_row(c, row)) == SLOPE_DECODE_OK && !u->no_memory) {
-		u->records[SLOPE_SECTION_POINTS]++;
+		u->records[section]++;
 		if (points)
-			add_point(u, points, row);
+			add_point(u, points, row, section);
 	}
 	return status == SLOPE_DECODE_END ? SLOPE_DECODE_OK : status;
+}
+
+enum slope_decode slope_unpack_points(struct slope_unpack *u, struct slope_cursor *c)
+{
+	return take_table(u, c, SLOPE_SECTION_POINTS);
+}
+
+enum slope_decode slope_unpack_variant_points(struct slope_unpack *u, struct slope_cursor *c)
+{
+	return take_table(u, c, SLOPE_SECTION_VARIANT_POINTS);
 }
 
 /* ---- sizes ---- */

@@ -71,27 +71,58 @@ static void put_points(struct slope_json *j, const struct slope_profile *p, cons
 	slope_json_end(j);
 }
 
+static void put_row(struct slope_json *j, const struct slope_profile *p, const struct slope_profile_row *row)
+{
+	slope_json_uint(j, "function", row->function);
+	slope_json_uint(j, "thread", row->thread);
+	slope_json_uint(j, "calls", row->calls);
+	slope_facts_costs(j, "total", p, row->total);
+	slope_facts_costs(j, "self", p, row->self);
+	slope_json_object(j, "input", true);
+	slope_json_uint(j, "rms", row->rms);
+	slope_json_uint(j, "trms", row->trms);
+	slope_json_uint(j, "thread", row->thread_input);
+	slope_json_uint(j, "external", row->external);
+	slope_json_end(j);
+	put_points(j, p, row);
+}
+
 static void put_records(struct slope_json *j, const struct slope_profile *p)
 {
 	slope_json_array(j, "records", false);
 	for (size_t i = 0; i < p->row_count; i++) {
-		const struct slope_profile_row *row = &p->row[i];
-
 		slope_json_object(j, NULL, false);
-		slope_json_uint(j, "function", row->function);
-		slope_json_uint(j, "thread", row->thread);
-		slope_json_uint(j, "calls", row->calls);
-		slope_facts_costs(j, "total", p, row->total);
-		slope_facts_costs(j, "self", p, row->self);
-		slope_json_object(j, "input", true);
-		slope_json_uint(j, "rms", row->rms);
-		slope_json_uint(j, "trms", row->trms);
-		slope_json_uint(j, "thread", row->thread_input);
-		slope_json_uint(j, "external", row->external);
-		slope_json_end(j);
-		put_points(j, p, row);
+		put_row(j, p, &p->row[i]);
 		slope_json_end(j);
 	}
+	slope_json_end(j);
+}
+
+static void put_variant(struct slope_json *j, const struct slope_profile *p, const struct slope_profile_variant *variant)
+{
+	slope_json_object(j, NULL, false);
+	slope_json_array(j, "callers", true);
+	for (uint32_t i = 0; i < variant->callers; i++)
+		slope_json_uint(j, NULL, variant->caller[i]);
+	slope_json_end(j);
+	slope_json_bool(j, "rest", variant->rest);
+	put_row(j, p, &variant->row);
+	slope_json_end(j);
+}
+
+static void put_variants(struct slope_json *j, const struct slope_profile *p)
+{
+	if (!p->variant_k) {
+		slope_json_null(j, "variants");
+		return;
+	}
+	slope_json_object(j, "variants", false);
+	slope_json_uint(j, "callers_kept", p->variant_k);
+	slope_json_uint(j, "contexts_folded", p->variants_folded);
+	slope_json_array(j, "rows", false);
+	for (size_t i = 0; i < p->variant_count; i++)
+		put_variant(j, p, &p->variant[i]);
+	slope_json_end(j);
 	slope_json_end(j);
 }
 
@@ -131,6 +162,50 @@ static void put_edges(struct slope_json *j, const struct slope_profile *p)
 	slope_json_end(j);
 }
 
+static void put_position(struct slope_json *j, const char *key, uint32_t position)
+{
+	if (position == SLOPE_CONTEXT_NONE)
+		slope_json_null(j, key);
+	else
+		slope_json_uint(j, key, position);
+}
+
+static void put_sites(struct slope_json *j, const struct slope_profile *p)
+{
+	slope_json_array(j, "sites", false);
+	for (size_t i = 0; i < p->site_count; i++) {
+		slope_json_object(j, NULL, true);
+		slope_json_uint(j, "module", p->site[i].module);
+		slope_json_uint(j, "offset", p->site[i].offset);
+		slope_json_string(j, "file", p->site[i].file);
+		slope_json_uint(j, "line", p->site[i].line);
+		slope_json_end(j);
+	}
+	slope_json_end(j);
+}
+
+static void put_contexts(struct slope_json *j, const struct slope_profile *p)
+{
+	slope_json_uint(j, "context_k", p->context_k);
+	slope_json_bool(j, "context_collapsed", p->context_collapsed);
+	put_sites(j, p);
+	slope_json_array(j, "contexts", false);
+	for (size_t i = 0; i < p->context_count; i++) {
+		const struct slope_profile_context *c = &p->context[i];
+
+		slope_json_object(j, NULL, true);
+		slope_json_uint(j, "function", c->function);
+		slope_json_uint(j, "thread", c->thread);
+		put_position(j, "parent", c->parent);
+		put_position(j, "site", c->site);
+		slope_json_uint(j, "calls", c->calls);
+		slope_facts_costs(j, "total", p, c->total);
+		slope_facts_costs(j, "self", p, c->self);
+		slope_json_end(j);
+	}
+	slope_json_end(j);
+}
+
 bool slope_export_json(const struct slope_profile *p, FILE *out)
 {
 	struct slope_json j;
@@ -155,6 +230,10 @@ bool slope_export_json(const struct slope_profile *p, FILE *out)
 	put_functions(&j, p);
 	put_records(&j, p);
 	put_edges(&j, p);
+	put_contexts(&j, p);
+	put_variants(&j, p);
+	slope_json_uint(&j, "burst_period_ns", p->burst_period_ns);
+	slope_json_uint(&j, "burst_length_ns", p->burst_length_ns);
 	slope_json_end(&j);
 	return true;
 }

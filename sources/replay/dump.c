@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/tally.h"
+#include "core/variants.h"
 
 static const char *const metric_name[SLOPE_METRICS] = { [SLOPE_METRIC_TRMS] = "trms", [SLOPE_METRIC_RMS] = "rms" };
 
@@ -138,6 +139,64 @@ static bool print_record(FILE *out, const struct slope_session *s, const struct 
 	return true;
 }
 
+static void print_context(FILE *out, const struct slope_session *s, const struct slope_context *node)
+{
+	const uint64_t *self = node->cost, *total = node->cost + s->config.units;
+
+	fprintf(out, "  %*s%s", (int)(2 * node->level), "", s->function[node->fn].name);
+	if (node->site != SLOPE_SITE_NONE)
+		fprintf(out, " at %" PRIu64, s->site[node->site].offset);
+	fprintf(out, ": calls %" PRIu64, node->calls);
+	print_costs(out, ", total ", total, s->config.units);
+	print_costs(out, ", self ", self, s->config.units);
+	fputc('\n', out);
+}
+
+/* Those below `above` and what is below them, in order of first use. */
+static void print_below(FILE *out, const struct slope_session *s, const struct slope_contexts *c, const struct slope_context *above)
+{
+	for (const struct slope_context_block *b = c->first; b; b = b->next)
+		for (size_t i = 0; i < b->count; i++) {
+			const struct slope_context *node = slope_context_at(c, b, i);
+
+			if (node->above != above || slope_context_is_way_back(node))
+				continue;
+			print_context(out, s, node);
+			print_below(out, s, c, node);
+		}
+}
+
+/* The function and its callers, the nearest first. */
+static void print_variant_name(FILE *out, const struct slope_session *s, const struct slope_variant *variant)
+{
+	if (variant->shorter) {
+		print_variant_name(out, s, variant->shorter);
+		fputs(" < ", out);
+	}
+	fputs(s->function[variant->fn].name, out);
+}
+
+static bool print_variants(FILE *out, const struct slope_session *s, const struct slope_variants *v)
+{
+	for (const struct slope_variant *variant = v->first; variant; variant = variant->next) {
+		struct slope_totals sum;
+
+		if (!variant->counts)
+			continue;
+		slope_record_totals(variant->counts, &s->config, &sum);
+		fputs("variant ", out);
+		print_variant_name(out, s, variant);
+		fprintf(out, "%s: calls %" PRIu64, variant->rest ? " (rest)" : "", sum.calls);
+		print_costs(out, ", total ", sum.total, s->config.units);
+		print_costs(out, ", self ", sum.self, s->config.units);
+		fputc('\n', out);
+		for (unsigned m = 0; m < SLOPE_METRICS; m++)
+			if (!print_points(out, metric_name[m], &variant->counts->points[m]))
+				return false;
+	}
+	return true;
+}
+
 static bool print_thread(FILE *out, const struct slope_session *s, const struct slope_thread *t)
 {
 	fprintf(out, "thread %" PRIu32 ": calls %" PRIu64 ", depth %" PRIu64 "\n", t->id, t->calls, t->max_depth);
@@ -145,6 +204,12 @@ static bool print_thread(FILE *out, const struct slope_session *s, const struct 
 		const struct slope_record *r = slope_thread_record(t, fn);
 
 		if (r && !print_record(out, s, t, r))
+			return false;
+	}
+	if (t->contexts) {
+		fprintf(out, "contexts @%" PRIu32 ":\n", t->id);
+		print_below(out, s, t->contexts, NULL);
+		if (t->contexts->variants && !print_variants(out, s, t->contexts->variants))
 			return false;
 	}
 	return true;
@@ -155,6 +220,8 @@ bool slope_dump(FILE *out, const struct slope_session *s)
 	for (size_t i = 1; i < s->thread_count; i++)
 		if (!print_thread(out, s, s->thread[i]))
 			return false;
+	if (s->variants_folded)
+		fprintf(out, "folded variants: %" PRIu64 "\n", s->variants_folded);
 	for (int i = 0; i < SLOPE_LOST_COUNT; i++)
 		if (s->lost[i])
 			fprintf(out, "lost %s: %" PRIu64 "\n", lost_name[i], s->lost[i]);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/slabs.h"
+
 #define STACK_TOP (UINT64_C(1) << 46)
 #define STACK_APART (UINT64_C(1) << 32)  /* between a thread's stacks */
 #define FRAME_BYTES 16u
@@ -169,6 +171,8 @@ static const char *play_call(struct slope_replay *r, struct actor *a, const stru
 	if (fn < r->session->function_count && a->thread) {
 		uint32_t flags = base ? SLOPE_FRAME_BASE : 0;
 
+		if (a->thread->contexts && e->args[2])
+			a->thread->contexts->site = slope_session_site(r->session, SLOPE_MODULE_NONE, e->args[2] - 1);
 		slope_thread_enter(a->thread, (uint32_t)fn, sp, flags, a->cost);
 	}
 	return NULL;
@@ -368,6 +372,8 @@ void slope_event_print(FILE *out, const struct slope_event *e, uint32_t units)
 		break;
 	case SLOPE_SHAPE_FUNCTION:
 		fprintf(out, " f%" PRIu64 "%s", v[0], v[1] & SLOPE_FRAME_BASE ? " base" : "");
+		if (v[2])
+			fprintf(out, " at %" PRIu64, v[2] - 1);
 		break;
 	case SLOPE_SHAPE_COUNT:
 		fprintf(out, " %" PRIu64, v[0]);

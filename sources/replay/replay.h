@@ -23,7 +23,7 @@
 #define SLOPE_EVENT_LIST(X)            \
 	X(THREAD, "thread", THREAD)    /* a new thread, made by args[0] (0: nobody) */          \
 	X(END, "end", NONE)            /* the thread ends; all its frames return */             \
-	X(CALL, "call", FUNCTION)      /* function args[0] begins, frame flags args[1] */       \
+	X(CALL, "call", FUNCTION)      /* function args[0] begins, frame flags args[1], from site args[2] - 1 */ \
 	X(RETURN, "return", COUNT)     /* the args[0] topmost activations return */             \
 	X(UNWIND, "unwind", COUNT)     /* a non-local exit leaves args[0] frames of one stack */ \
 	X(CUT, "cut", COUNT)           /* args[0] frames vanish, whatever their stack */        \
@@ -48,7 +48,7 @@ enum slope_event_kind {
 enum slope_event_shape {
 	SLOPE_SHAPE_NONE,
 	SLOPE_SHAPE_THREAD,          /* number [parent NUMBER] */
-	SLOPE_SHAPE_FUNCTION,        /* NAME [base] */
+	SLOPE_SHAPE_FUNCTION,        /* NAME [base] [at OFFSET] */
 	SLOPE_SHAPE_COUNT,           /* [NUMBER], 1 unless told */
 	SLOPE_SHAPE_RANGE,           /* ADDRESS [BYTES], 1 byte unless told */
 	SLOPE_SHAPE_MOVE,            /* ADDRESS BYTES ADDRESS, all of whole cells */

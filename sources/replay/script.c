@@ -279,13 +279,22 @@ static bool parse_thread(struct script *s, int i, struct slope_event *e)
 
 static bool parse_function(struct script *s, int i, struct slope_event *e)
 {
-	if (!expect_words(s, i + 1, i + 2))
+	int at = i + 1;
+
+	if (!expect_words(s, i + 1, i + 4))
 		return false;
-	if (s->words == i + 2) {
-		if (strcmp(s->word[i + 1], "base"))
-			return fail(s, "expected 'base', found '%s'", s->word[i + 1]);
+	if (at < s->words && !strcmp(s->word[at], "base")) {
 		e->args[1] = SLOPE_FRAME_BASE;
+		at++;
 	}
+	if (at + 1 < s->words && !strcmp(s->word[at], "at")) {
+		if (!parse_number(s, at + 1, &e->args[2]))
+			return false;
+		e->args[2]++;
+		at += 2;
+	}
+	if (at < s->words)
+		return fail(s, "expected 'base' or 'at NUMBER', found '%s'", s->word[at]);
 	e->args[0] = slope_replay_function(s->replay, s->word[i], 0);
 	return true;
 }
@@ -469,6 +478,35 @@ static bool parse_metrics(struct script *s, const char *word, struct slope_scrip
 	return fail(s, "expected metrics=trms, rms or both, found '%s'", word);
 }
 
+static bool parse_contexts(struct script *s, const char *word, struct slope_script_options *o)
+{
+	const char *at = word;
+	uint64_t k = 0;
+	bool named = !strcmp(word, "tree") || !strcmp(word, "collapsed");
+
+	if (!named && (!isdigit((unsigned char)*word) || !parse_sum(s, &at, &k) || *at || !k || k > UINT32_MAX))
+		return fail(s, "expected contexts=tree, collapsed or a number from 1 on, found '%s'", word);
+	o->config.contexts = true;
+	o->config.context_k = (uint32_t)k;
+	o->config.context_collapse = *word == 'c';
+	return true;
+}
+
+/* Behind contexts=, which must have as many callers. */
+static bool parse_variants(struct script *s, const char *word, struct slope_script_options *o)
+{
+	struct slope_config *config = &o->config;
+	const char *at = word;
+	uint64_t k;
+
+	if (!parse_sum(s, &at, &k) || *at || !k || k > SLOPE_VARIANT_CALLERS_MAX)
+		return fail(s, "expected variants= and a number from 1 to %u, found '%s'", SLOPE_VARIANT_CALLERS_MAX, word);
+	if (!config->contexts || config->context_collapse || (config->context_k && config->context_k < k))
+		return fail(s, "variants=%s needs contexts= before it, with as many callers, not collapsed", word);
+	config->variant_k = (uint32_t)k;
+	return true;
+}
+
 static bool parse_option(struct script *s, char *word, struct slope_script_options *o)
 {
 	char *value = strchr(word, '=');
@@ -481,10 +519,14 @@ static bool parse_option(struct script *s, char *word, struct slope_script_optio
 		return parse_units(s, value, o);
 	if (!strcmp(word, "metrics"))
 		return parse_metrics(s, value, o);
+	if (!strcmp(word, "contexts"))
+		return parse_contexts(s, value, o);
+	if (!strcmp(word, "variants"))
+		return parse_variants(s, value, o);
 	if (strcmp(word, "cell") && strcmp(word, "max-points") && strcmp(word, "stamp-limit") && strcmp(word, "marked") &&
-	    strcmp(word, "parallel") && strcmp(word, "window"))
-		return fail(s, "unknown option '%s'; there are cell, units, metrics, max-points, stamp-limit, marked, parallel, window",
-			    word);
+	    strcmp(word, "parallel") && strcmp(word, "window") && strcmp(word, "max-variants"))
+		return fail(s, "unknown option '%s'; there are cell, units, metrics, max-points, stamp-limit, marked, parallel, window, "
+			    "contexts, variants, max-variants", word);
 	const char *at = value;
 
 	if (!parse_sum(s, &at, &number) || *at)
@@ -497,6 +539,8 @@ static bool parse_option(struct script *s, char *word, struct slope_script_optio
 		o->config.marked = number != 0;
 	else if (!strcmp(word, "parallel"))
 		o->config.parallel = number != 0;
+	else if (!strcmp(word, "max-variants"))
+		o->config.variants_max = (uint32_t)number;
 	else if (!strcmp(word, "window"))
 		o->window_bytes = number;
 	else if (number < 1 || number > 64 || number & (number - 1))

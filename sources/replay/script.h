@@ -3,14 +3,16 @@
  * Texts of events: a trace that a person can write and read. One event per
  * line, words apart by blanks, `#` begins a comment:
  *
- *   options cell=4 units=ir,bb metrics=both max-points=100 stamp-limit=64 window=4096
+ *   options cell=4 units=ir,bb metrics=both max-points=100 stamp-limit=64 window=4096 contexts=2 variants=1
  *                           first, if at all; what is left out has its default
- *                           (4, ir, both, 100000, 2^30, 0)
+ *                           (4, ir, both, 100000, 2^30, 0, none, 0); contexts are tree, collapsed,
+ *                           or the k of a forest of slabs; variants are functions by so many
+ *                           callers, max-variants of them
  *   function NAME [folded]  only needed for `folded`: the function is part of its callers
  *   thread N [parent M]     thread N begins; threads are numbered 1, 2, 3, ... and 1 is there
  *   on N                    the lines that follow are thread N's
  *   N: EVENT                this line is thread N's
- *   call NAME [base]        base: on another stack, as a signal handler's first function
+ *   call NAME [base] [at N] base: on another stack, as a signal handler's first function; at: from call site N
  *   return [K]              K activations return (1)
  *   unwind [K]              a non-local exit leaves K activations at once
  *   cut [K]                 the same, across stacks

@@ -119,6 +119,13 @@ static bool is_call_or_return(const ZydisDecodedInstruction *i)
 	return i->meta.category == ZYDIS_CATEGORY_CALL || i->meta.category == ZYDIS_CATEGORY_RET;
 }
 
+/* Nothing is known of what comes behind it. */
+static bool ends_look(const ZydisDecodedInstruction *i)
+{
+	return is_call_or_return(i) || i->meta.category == ZYDIS_CATEGORY_COND_BR || i->meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
+	       i->meta.category == ZYDIS_CATEGORY_SYSCALL || i->meta.category == ZYDIS_CATEGORY_INTERRUPT;
+}
+
 /* What code may use before it sets it. */
 struct wanted {
 	uint16_t flags, registers;
@@ -153,9 +160,7 @@ static struct wanted look_ahead(uint64_t pc)
 			open.flags = 0;
 		if (i.mnemonic == ZYDIS_MNEMONIC_JMP && i.raw.imm[0].is_relative)
 			pc += (uint64_t)i.raw.imm[0].value.s;
-		else if (is_call_or_return(&i) || i.meta.category == ZYDIS_CATEGORY_COND_BR ||
-			 i.meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
-			 i.meta.category == ZYDIS_CATEGORY_SYSCALL || i.meta.category == ZYDIS_CATEGORY_INTERRUPT)
+		else if (ends_look(&i))
 			break;
 	}
 	return (struct wanted){ wanted.flags | open.flags, wanted.registers | open.registers };

@@ -19,6 +19,7 @@
 #include "sources/valgrind/tool.h"
 
 #include "core/frames.h"
+#include "core/slabs.h"
 
 #define TAIL_RUN_MAX 256u
 
@@ -48,8 +49,17 @@ static const uint64_t *costs(struct fiber *f, struct slots *slots)
 	return f->cost;
 }
 
+/* The return address says where a call came from; a function that was jumped to has that of another one. */
+static void tell_site(struct fiber *f, Addr sp)
+{
+	if (f->core->contexts && f->core->depth > 1 && f->core->top->sp > sp)
+		f->core->contexts->site = tool_site_at(*(const Addr *)sp);
+}
+
 static void enter(struct fiber *f, UInt fn, Addr sp, UInt flags, const uint64_t *cost)
 {
+	if (tool.options.context_sites && !(flags & SLOPE_FRAME_BASE))
+		tell_site(f, sp);
 	if (UNLIKELY(fn >= TOOL_FN_STUB))
 		tool.session.lost[SLOPE_LOST_FUNCTIONS]++;
 	else
@@ -65,7 +75,7 @@ static void settled(struct fiber *f)
 {
 	f->jumping = False;
 	f->landing = 0;
-	tool.usual = tool.plain && f->core->collecting;
+	tool.usual = tool.plain && !tool.options.context_sites && f->core->collecting;
 }
 
 static void call_unusual(struct slots *slots, UWord fn, Addr sp)

@@ -16,6 +16,7 @@ static struct {
 	struct { Addr address; UInt fn; } recent[CACHE_ENTRIES];
 	struct slope_arena arena;
 	struct slope_map by_address;     /* -> function */
+	struct slope_map site_by_address;
 	struct slope_map module_by_start;
 	Bool ready;
 } places;
@@ -24,6 +25,7 @@ static void start_empty(void)
 {
 	slope_arena_init(&places.arena, &tool.host);
 	slope_map_init(&places.by_address, &places.arena);
+	slope_map_init(&places.site_by_address, &places.arena);
 	slope_map_init(&places.module_by_start, &places.arena);
 	VG_(memset)(places.recent, 0, sizeof places.recent);
 	places.ready = True;
@@ -189,30 +191,48 @@ static Addr offset_in_symbol(DiEpoch ep, Addr a)
 	return *plus ? 0 : offset;
 }
 
+/* A code address as a place in its module; the address itself for code in no file. */
+struct place {
+	const HChar *path;               /* never NULL */
+	UInt module;
+	Addr offset;
+	Bool known;                      /* Valgrind has read the module's symbols */
+};
+
+static struct place place_of(DiEpoch ep, Addr a)
+{
+	const DebugInfo *di = VG_(find_DebugInfo)(ep, a);
+	const NSegment *segment;
+	struct place p = { .path = "", .module = SLOPE_MODULE_NONE, .offset = a, .known = di != NULL };
+
+	if (di) {
+		p.path = VG_(DebugInfo_get_filename)(di);
+		p.module = module_of(p.path, VG_(DebugInfo_get_text_avma)(di), VG_(DebugInfo_get_text_size)(di));
+		p.offset = a - (Addr)VG_(DebugInfo_get_text_bias)(di);
+	} else if ((segment = VG_(am_find_nsegment)(a)) && segment->kind == SkFileC &&
+		   (p.path = VG_(am_get_filename)(segment))) {
+		p.module = module_of(p.path, segment->start, segment->end - segment->start + 1);
+		p.offset = address_in_file(p.path, a - segment->start + (Addr)segment->offset);
+	}
+	if (!p.path)
+		p.path = "";
+	return p;
+}
+
 static UInt find_function(Addr a)
 {
 	DiEpoch ep = VG_(current_DiEpoch)();
-	const DebugInfo *di = VG_(find_DebugInfo)(ep, a);
-	const NSegment *segment;
-	const HChar *name = NULL, *path = "";
-	UInt module = SLOPE_MODULE_NONE;
-	Addr offset = a;
+	struct place p = place_of(ep, a);
+	const HChar *name = NULL;
 
-	if (di) {
-		path = VG_(DebugInfo_get_filename)(di);
-		module = module_of(path, VG_(DebugInfo_get_text_avma)(di), VG_(DebugInfo_get_text_size)(di));
-		a -= offset_in_symbol(ep, a);
-		offset = a - (Addr)VG_(DebugInfo_get_text_bias)(di);
-		if (!VG_(get_fnname)(ep, a, &name))
+	if (p.known) {
+		Addr inside = offset_in_symbol(ep, a);
+
+		p.offset -= inside;
+		if (!VG_(get_fnname)(ep, a - inside, &name))
 			name = NULL;
-	} else if ((segment = VG_(am_find_nsegment)(a)) && segment->kind == SkFileC &&
-		   (path = VG_(am_get_filename)(segment))) {
-		module = module_of(path, segment->start, segment->end - segment->start + 1);
-		offset = address_in_file(path, a - segment->start + (Addr)segment->offset);
 	}
-	if (!path)
-		path = "";
-	return slope_session_function(&tool.session, module, offset, flags_for(name, path), NULL);
+	return slope_session_function(&tool.session, p.module, p.offset, flags_for(name, p.path), NULL);
 }
 
 /* An indirect jump through a fixed slot, with or without the marks of branch tracking. */
@@ -256,16 +276,37 @@ UInt tool_function_at(Addr a)
 	return (UInt)*fn;
 }
 
+UInt tool_site_at(Addr back)
+{
+	bool fresh;
+
+	if (!places.ready)
+		start_empty();
+	uint64_t *site = slope_map_put(&places.site_by_address, back, &fresh);
+
+	if (!site)
+		return SLOPE_SITE_NONE;
+	if (fresh) {
+		/* The call itself is surely in the module; what is behind it may be another one's. */
+		struct place p = place_of(VG_(current_DiEpoch)(), back - 1);
+		UInt number = slope_session_site(&tool.session, p.module, p.offset + 1);
+
+		*site = number;
+	}
+	return (UInt)*site;
+}
+
+static Bool any_within(const struct slope_map *map, Addr a, SizeT bytes)
+{
+	for (size_t i = 0; i < map->capacity; i++)
+		if (map->entry[i].used && map->entry[i].key >= a && map->entry[i].key - a < bytes)
+			return True;
+	return False;
+}
+
 void tool_forget_code(Addr a, SizeT bytes)
 {
-	Bool any = False;
-
-	for (size_t i = 0; places.ready && i < places.by_address.capacity && !any; i++) {
-		const struct slope_map_entry *e = &places.by_address.entry[i];
-
-		any = e->used && e->key >= a && e->key - a < bytes;
-	}
-	if (!any)
+	if (!places.ready || (!any_within(&places.by_address, a, bytes) && !any_within(&places.site_by_address, a, bytes)))
 		return;
 	/* Other code may come to the same place: start with an empty memory. */
 	slope_arena_fini(&places.arena);

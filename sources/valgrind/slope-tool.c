@@ -12,7 +12,7 @@
 #include "include/slope.h"
 
 struct tool tool = {
-	.options = { .cell_bytes = 4, .cost = "ir", .input = "trms" },
+	.options = { .cell_bytes = 4, .cost = "ir", .input = "trms", .contexts = -1 },
 	.exit_code = -1,
 };
 
@@ -31,7 +31,12 @@ static Bool take_option(const HChar *arg)
 	if (VG_STR_CLO(arg, "--slope-out", o->out) || VG_BINT_CLO(arg, "--main-pid", o->main_pid, 0, 0x7fffffff) ||
 	    VG_BINT_CLO(arg, "--cell", o->cell_bytes, 1, 64) || VG_STR_CLO(arg, "--cost", o->cost) ||
 	    VG_STR_CLO(arg, "--input", o->input) || VG_BINT_CLO(arg, "--max-points", o->max_points, 1, 0x7fffffff) ||
-	    VG_BINT_CLO(arg, "--stamp-limit", o->stamp_limit, 8, 0x40000000))
+	    VG_BINT_CLO(arg, "--stamp-limit", o->stamp_limit, 8, 0x40000000) ||
+	    VG_BINT_CLO(arg, "--contexts", o->contexts, 0, 0x7fffffff) ||
+	    VG_STR_CLO(arg, "--burst", o->burst) || VG_BINT_CLO(arg, "--context", o->context, 0, SLOPE_VARIANT_CALLERS_MAX) ||
+	    VG_BINT_CLO(arg, "--max-contexts", o->max_contexts, 0, 0x7fffffff) ||
+	    VG_BOOL_CLO(arg, "--context-sites", o->context_sites) ||
+	    VG_BOOL_CLO(arg, "--context-collapse", o->context_collapse))
 		return True;
 	if (VG_STR_CLO(arg, "--access", text)) {
 		o->access_by_call = VG_(strcmp)(text, "call") == 0;
@@ -76,6 +81,22 @@ static UInt choose_metrics(const HChar *input)
 	return tool.trms ? 1u << SLOPE_METRIC_TRMS : 1u << SLOPE_METRIC_RMS;
 }
 
+static void choose_contexts(struct slope_config *config)
+{
+	const struct options *o = &tool.options;
+	HChar *end;
+
+	config->contexts = o->contexts >= 0;
+	config->context_k = config->contexts ? (UInt)o->contexts : 0;
+	config->context_collapse = o->context_collapse;
+	config->variant_k = (UInt)o->context;
+	config->variants_max = (UInt)o->max_contexts;
+	if (!o->burst)
+		return;
+	config->burst_period = (ULong)VG_(strtoll10)(o->burst, &end);
+	config->burst_length = (ULong)VG_(strtoll10)(*end == '/' ? end + 1 : end, &end);
+}
+
 static void start(void)
 {
 	struct slope_config config = { 0 };
@@ -89,6 +110,7 @@ static void start(void)
 	config.max_points = (UInt)tool.options.max_points;
 	config.stamp_limit = (UInt)tool.options.stamp_limit;
 	config.toggled = tool.options.toggle != NULL;
+	choose_contexts(&config);
 	tool.plain = config.units == 1 && !config.toggled;
 	while (1 << config.cell_log2 < cell)
 		config.cell_log2++;

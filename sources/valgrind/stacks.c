@@ -64,7 +64,7 @@ static void run_fiber(struct fiber *f)
 {
 	tool.fiber = f;
 	tool.core = f ? f->core : NULL;
-	tool.usual = f && tool.plain && f->core->collecting && !f->jumping && !f->landing;
+	tool.usual = f && tool.plain && !tool.options.context_sites && f->core->collecting && !f->jumping && !f->landing;
 }
 
 static struct fiber *fiber_new(struct tool_thread *t, UInt parent, Addr base)

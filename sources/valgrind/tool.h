@@ -82,6 +82,10 @@ struct options {
 	Int stamp_limit;
 	const HChar *cost, *input;
 	Bool access_by_call;         /* no inlined checks: slower, the reference */
+	Int contexts;                /* -1: none; 0: a tree; else the k of a forest */
+	Bool context_sites, context_collapse;
+	const HChar *burst;          /* period/length, in units of cost; NULL: contexts are kept all the time */
+	Int context, max_contexts;   /* points by so many callers; 0: not */
 	XArray *toggle, *only, *skip;   /* of const HChar*; NULL: none given */
 };
 
@@ -95,7 +99,7 @@ struct tool {
 	Bool count_ir, count_bb;
 	Bool ir_first;               /* the order of two units */
 	Bool plain;                  /* one unit, no toggles: the counter is the cost */
-	Bool usual;                  /* plain, the running fiber collects and has not just been switched to */
+	Bool usual;                  /* plain, no call sites, the running fiber collects and has not just been switched to */
 	Bool trms;
 	Bool retranslate_due;        /* one of the two below has changed */
 	Bool inlined;                /* translated code holds the checks itself */
@@ -194,6 +198,8 @@ void tool_release(void *ctx, void *p, size_t bytes);
 #define TOOL_FN_STUB (UINT32_MAX - 1)
 UInt tool_function_at(Addr a);
 Bool tool_is_stub(Addr a);
+/* The call site with this return address. SLOPE_SITE_NONE when memory runs out. */
+UInt tool_site_at(Addr back);
 /* Does a function with a symbol begin here? */
 Bool tool_is_entry(Addr a);
 /* Where the module around this code has its code; False when there is none. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Golden and broken files: broken_test GOLDEN OLD. The golden file must load
- * to the sample and be written again byte by byte, and so (but for the version
- * in its header) must the old one of version 1.0; whatever happens to the
- * golden file, a load says so.
+ * Golden and broken files: broken_test GOLDEN OLD OLDEST. The golden file must
+ * load to the sample and be written again byte by byte, and so (but for the
+ * version in their headers) must the old ones of versions 1.1 and 1.0; whatever
+ * happens to the golden file, a load says so.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ struct bytes {
 	size_t count;
 };
 
-static const char *golden_path, *old_path;
+static const char *golden_path, *old_path, *oldest_path;
 static char error[256];
 
 static struct bytes slurp(const char *path)
@@ -69,16 +69,27 @@ static void the_golden_file_is_the_sample(void **state)
 	slope_profile_free(want);
 }
 
-static void the_old_file_is_the_sample_without_sizes(void **state)
+static void assert_old_is(const char *path, struct slope_profile *want)
 {
-	struct slope_profile *want = sample_profile_1_0(), *p = slope_profile_load(old_path, error, sizeof error);
+	struct slope_profile *p = slope_profile_load(path, error, sizeof error);
 
-	(void)state;
 	assert_non_null(p);
 	assert_int_equal(p->problem_count, 0);
 	assert_null(sample_difference(p, want));
 	slope_profile_free(p);
 	slope_profile_free(want);
+}
+
+static void the_old_file_is_the_sample_without_contexts(void **state)
+{
+	(void)state;
+	assert_old_is(old_path, sample_profile_1_1());
+}
+
+static void the_oldest_file_is_the_sample_without_sizes(void **state)
+{
+	(void)state;
+	assert_old_is(oldest_path, sample_profile_1_0());
 }
 
 /* From byte `from` on. */
@@ -104,6 +115,7 @@ static void they_are_written_again_byte_by_byte(void **state)
 	(void)state;
 	assert_written_again(golden_path, 0);
 	assert_written_again(old_path, SLOPE_HEADER_BYTES);
+	assert_written_again(oldest_path, SLOPE_HEADER_BYTES);
 }
 
 static void every_truncation_is_noticed(void **state)
@@ -303,7 +315,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_golden_file_is_the_sample),
-		cmocka_unit_test(the_old_file_is_the_sample_without_sizes),
+		cmocka_unit_test(the_old_file_is_the_sample_without_contexts),
+		cmocka_unit_test(the_oldest_file_is_the_sample_without_sizes),
 		cmocka_unit_test(they_are_written_again_byte_by_byte),
 		cmocka_unit_test(every_truncation_is_noticed),
 		cmocka_unit_test(every_damaged_byte_is_noticed),
@@ -315,9 +328,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_file_of_false_chunks_is_given_up),
 	};
 
-	if (argc != 3)
+	if (argc != 4)
 		return 2;
 	golden_path = argv[1];
 	old_path = argv[2];
+	oldest_path = argv[3];
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

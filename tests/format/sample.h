@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A small profile with something of everything, and a comparison of whole
- * profiles. tests/format/golden-1.1.slope is this profile, written by
- * make_golden.c with format version 1.1; golden.slope is the same without what
- * version 1.0 did not have. They must load to it for ever.
+ * profiles. tests/format/golden-1.2.slope is this profile, written by
+ * make_golden.c with format version 1.2; golden-1.1.slope and golden.slope are
+ * the same without what versions 1.1 and 1.0 did not have. They must load to it
+ * for ever.
  */
 #ifndef SLOPE_TESTS_SAMPLE_H
 #define SLOPE_TESTS_SAMPLE_H
@@ -118,6 +119,49 @@ static inline void sample_tables(struct slope_profile *p)
 	p->lost[0] = (struct slope_profile_lost){ sample_text("calls"), sample_text("calls without a frame"), 3 };
 }
 
+static inline void sample_contexts(struct slope_profile *p)
+{
+	static const struct slope_profile_context context[] = {
+		{ .function = 0, .parent = SLOPE_CONTEXT_NONE, .site = SLOPE_CONTEXT_NONE, .calls = 1, .total = { 123456789012345, 99 } },
+		{ .function = 1, .parent = 0, .site = 0, .calls = 1, .total = { 123456789012340, 98 }, .self = { 100, 10 } },
+		{ .function = 2, .parent = 1, .site = 1, .calls = 998, .total = { UINT64_MAX, 44 }, .self = { 1, UINT64_MAX } },
+		{ .function = 2, .parent = 2, .site = SLOPE_CONTEXT_NONE },
+		{ .function = 2, .thread = 1, .parent = SLOPE_CONTEXT_NONE, .site = SLOPE_CONTEXT_NONE, .calls = 1 },
+	};
+
+	p->context_k = 3;
+	p->context_collapsed = true;
+	p->burst_period_ns = 2000000;
+	p->burst_length_ns = 200000;
+	p->context_count = sizeof context / sizeof *context;
+	p->context = malloc(sizeof context);
+	memcpy(p->context, context, sizeof context);
+	p->site_count = 2;
+	p->site = calloc(2, sizeof *p->site);
+	p->site[0] = (struct slope_profile_site){ .offset = 0x7f1234567899 };
+	p->site[1] = (struct slope_profile_site){ .module = 1, .offset = 0x1150, .file = sample_text("wf.h"), .line = 99 };
+}
+
+static inline void sample_variants(struct slope_profile *p)
+{
+	p->variant_k = 2;
+	p->variants_folded = 7;
+	p->variant_count = 2;
+	p->variant = calloc(2, sizeof *p->variant);
+	for (size_t i = 0; i < 2; i++) {
+		p->variant[i].row = (struct slope_profile_row){ .function = 2, .calls = 900 - 801 * i, .total = { UINT64_MAX - i, 44 },
+								.self = { 200, 20 }, .rms = 4000, .trms = 4000, .external = i,
+								.points = { { .bits = 64 }, { .bits = 64 } } };
+		p->variant[i].caller = calloc(3, sizeof *p->variant[i].caller);
+		p->variant[i].caller[0] = 1;
+		p->variant[i].callers = 1 + (uint32_t)i;
+		p->variant[i].rest = !i;
+	}
+	sample_points(p, &p->variant[1].row, SLOPE_METRIC_TRMS, 2, 64);
+	sample_point(p, &p->variant[1].row.points[0], 0, 5, 98, 4, 1);
+	sample_point(p, &p->variant[1].row.points[0], 1, 77, 1, 77, 0);
+}
+
 static inline struct slope_profile *sample_profile(void)
 {
 	struct slope_profile *p = calloc(1, sizeof *p);
@@ -144,13 +188,38 @@ static inline struct slope_profile *sample_profile(void)
 	p->symbolized = p->complete = true;
 	sample_places(p);
 	sample_tables(p);
+	sample_contexts(p);
+	sample_variants(p);
+	return p;
+}
+
+/* The same as format version 1.1 has it. */
+static inline struct slope_profile *sample_profile_1_1(void)
+{
+	struct slope_profile *p = sample_profile();
+
+	free(p->site[1].file);
+	for (size_t i = 0; i < p->variant_count; i++) {
+		free(p->variant[i].row.points[0].rows);
+		free(p->variant[i].caller);
+	}
+	free(p->site);
+	free(p->context);
+	free(p->variant);
+	p->site = NULL;
+	p->context = NULL;
+	p->variant = NULL;
+	p->site_count = p->context_count = p->variant_count = 0;
+	p->context_k = p->variant_k = 0;
+	p->context_collapsed = false;
+	p->burst_period_ns = p->burst_length_ns = p->variants_folded = 0;
 	return p;
 }
 
 /* The same as format version 1.0 has it. */
 static inline struct slope_profile *sample_profile_1_0(void)
 {
-	struct slope_profile *p = sample_profile();
+	struct slope_profile *p = sample_profile_1_1();
 
 	for (size_t i = 0; i < p->edge_count; i++) {
 		free(p->edge[i].sizes.row);
@@ -162,6 +231,47 @@ static inline struct slope_profile *sample_profile_1_0(void)
 static inline bool same_or_null(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
+}
+
+static inline const char *sample_row_difference(const struct slope_profile_row *a, const struct slope_profile_row *b, uint32_t units)
+{
+#define NUMBER(field) if (a->field != b->field) return #field;
+	NUMBER(function) NUMBER(thread) NUMBER(calls) NUMBER(rms) NUMBER(trms) NUMBER(thread_input) NUMBER(external)
+	for (uint32_t u = 0; u < SLOPE_UNITS_MAX; u++) {
+		NUMBER(total[u]) NUMBER(self[u])
+	}
+	for (unsigned m = 0; m < SLOPE_METRICS; m++) {
+		NUMBER(points[m].count) NUMBER(points[m].bits)
+		if (a->points[m].count && memcmp(a->points[m].rows, b->points[m].rows, a->points[m].count * slope_point_bytes(units)))
+			return "points";
+	}
+	return NULL;
+#undef NUMBER
+}
+
+static inline const char *sample_context_difference(const struct slope_profile *a, const struct slope_profile *b)
+{
+#define NUMBER(field) if (a->field != b->field) return #field;
+	NUMBER(context_k) NUMBER(context_collapsed) NUMBER(burst_period_ns) NUMBER(burst_length_ns) NUMBER(variant_k)
+	NUMBER(variants_folded) NUMBER(site_count) NUMBER(context_count) NUMBER(variant_count)
+	for (size_t i = 0; i < a->site_count; i++) {
+		NUMBER(site[i].module) NUMBER(site[i].offset) NUMBER(site[i].line)
+		if (!same_or_null(a->site[i].file, b->site[i].file))
+			return "site[i].file";
+	}
+	if (a->context_count && memcmp(a->context, b->context, a->context_count * sizeof *a->context))
+		return "contexts";
+	for (size_t i = 0; i < a->variant_count; i++) {
+		const char *row = sample_row_difference(&a->variant[i].row, &b->variant[i].row, a->units);
+
+		if (row)
+			return row;
+		NUMBER(variant[i].callers) NUMBER(variant[i].rest)
+		if (memcmp(a->variant[i].caller, b->variant[i].caller, a->variant[i].callers * sizeof *a->variant[i].caller))
+			return "variant[i].caller";
+	}
+	return NULL;
+#undef NUMBER
 }
 
 /* The first field in which two profiles differ, or NULL. Problems are left aside. */
@@ -191,17 +301,10 @@ static inline const char *sample_difference(const struct slope_profile *a, const
 		NUMBER(thread[i].calls) NUMBER(thread[i].max_depth) TEXT(thread[i].name)
 	}
 	for (size_t i = 0; i < a->row_count; i++) {
-		NUMBER(row[i].function) NUMBER(row[i].thread) NUMBER(row[i].calls) NUMBER(row[i].rms) NUMBER(row[i].trms)
-		NUMBER(row[i].thread_input) NUMBER(row[i].external)
-		for (uint32_t u = 0; u < SLOPE_UNITS_MAX; u++) {
-			NUMBER(row[i].total[u]) NUMBER(row[i].self[u])
-		}
-		for (unsigned m = 0; m < SLOPE_METRICS; m++) {
-			NUMBER(row[i].points[m].count) NUMBER(row[i].points[m].bits)
-			if (a->row[i].points[m].count && memcmp(a->row[i].points[m].rows, b->row[i].points[m].rows,
-								a->row[i].points[m].count * slope_point_bytes(a->units)))
-				return "points";
-		}
+		const char *row = sample_row_difference(&a->row[i], &b->row[i], a->units);
+
+		if (row)
+			return row;
 	}
 	for (size_t i = 0; i < a->edge_count; i++) {
 		NUMBER(edge[i].caller) NUMBER(edge[i].callee) NUMBER(edge[i].thread) NUMBER(edge[i].calls)
@@ -215,7 +318,7 @@ static inline const char *sample_difference(const struct slope_profile *a, const
 	for (size_t i = 0; i < a->lost_count; i++) {
 		TEXT(lost[i].name) TEXT(lost[i].text) NUMBER(lost[i].count)
 	}
-	return NULL;
+	return sample_context_difference(a, b);
 #undef NUMBER
 #undef TEXT
 }

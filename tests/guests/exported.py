@@ -59,6 +59,27 @@ def flat_row(record, unit):
             "external": given["external"], "points": points, "bits": bits}
 
 
+def add_up(values):
+    """The sum of numbers, or of dictionaries of numbers key by key."""
+    total = {}
+    for value in values:
+        for key, number in (value.items() if isinstance(value, dict) else [("", value)]):
+            total[key] = total.get(key, 0) + number
+    return total
+
+
+def point_sums(tables):
+    """Calls, sum and sum of squares by size."""
+    sums = {}
+    for table in tables:
+        for row in table["rows"]:
+            flat = {"calls": row["calls"]}
+            for unit, cost in row["cost"].items():
+                flat[unit], flat[unit + "2"] = cost["sum"], int(cost["sumsq"])
+            sums[row["n"]] = add_up([sums.get(row["n"], {}), flat])
+    return sums
+
+
 class Profile:
     def __init__(self, document, path, table=None):
         self.path, self._table = path, table
@@ -74,6 +95,7 @@ class Profile:
         self.ended, self.renumberings = document["exit"]["ended"], document["renumberings"]
         self.lost, self.problems = document["lost"], document["problems"]
         self._threads = document["threads"]
+        self._nodes = document["contexts"]
         self._functions = [
             Function(i, f["name"], os.path.basename(self.modules[f["module"]]["path"]) if f["module"] else None,
                      f["offset"], f["file"]) for i, f in enumerate(document["functions"])]
@@ -152,6 +174,56 @@ class Profile:
     def callees(self, name):
         return self._named(self.function(name).callees)
 
+    # --- contexts ---
+
+    def paths(self, name, to=None):
+        """Calls by path: names from the root of a node's tree down to the function, joined by '/'; from `to` on, if given."""
+        paths = {}
+        for number, node in enumerate(self._nodes):
+            path = self._path(number)
+            if path[-1] != name or not node["calls"]:
+                continue
+            if to in path:
+                path = path[path.index(to):]
+            key = "/".join(path)
+            paths[key] = paths.get(key, 0) + node["calls"]
+        return paths
+
+    def lines_of(self, name):
+        """Calls by the line of the source that they come from."""
+        lines = {}
+        for number, node in enumerate(self._nodes):
+            if self._path(number)[-1] == name and node["calls"]:
+                line = self.document["sites"][node["site"]]["line"] if node["site"] is not None else None
+                lines[line] = lines.get(line, 0) + node["calls"]
+        return lines
+
+    def variants(self, name):
+        """Calls by callers, the nearest first."""
+        calls = {}
+        for row in self._variants(name):
+            calls[self._callers_in(row)] = calls.get(self._callers_in(row), 0) + row["calls"]
+        return calls
+
+    def variant_costs(self, name, *callers):
+        """The greatest cost at each size, of the calls along these callers."""
+        unit = self.document["cost_units"][0]
+        return [point["cost"][unit]["max"] for row in self._variants(name) if self._callers_in(row) == callers
+                for point in next(iter(row["points"].values()))["rows"]]
+
+    def _variants(self, name):
+        return [row for row in self.document["variants"]["rows"] if row["function"] == self.function(name).index]
+
+    def _callers_in(self, row):
+        return tuple(self._shown(self._functions[caller]) for caller in row["callers"])
+
+    def _path(self, number):
+        path = []
+        while number is not None:
+            path.append(self._shown(self._functions[self._nodes[number]["function"]]))
+            number = self._nodes[number]["parent"]
+        return path[::-1]
+
     def threads_of(self, name):
         return len({row["thread"] for row in self.function(name).rows})
 
@@ -196,6 +268,8 @@ class Profile:
             wrong += [f"{self._shown(f)}: {text}" for text in self._broken_function(f)]
         for number in range(len(self._threads)):
             wrong += self._broken_thread(number)
+        wrong += self._broken_contexts()
+        wrong += self._broken_variants()
         return [f"{os.path.basename(self.path)}: {text}" for text in wrong]
 
     def _broken_thread(self, number):
@@ -206,6 +280,52 @@ class Profile:
             yield f"thread {number}: self costs add up to {parts}, its total is {whole}"
         if any(row["total"] > whole for row in rows):
             yield f"thread {number}: a function's total is above the thread's"
+
+    def _broken_contexts(self):
+        """Nodes add up to the records: calls, self costs, and what all activations cost together."""
+        if not self._nodes or self.document["burst_period_ns"]:
+            return
+        collapsed = self.document["context_collapsed"]
+        unit = self.document["cost_units"][0]
+        sums = {}
+        for node in self._nodes:
+            parts = sums.setdefault((node["function"], node["thread"]), [0, 0, 0])
+            parts[0] += node["calls"]
+            parts[1] += node["self"][unit]
+            parts[2] += 0 if collapsed else node["total"][unit]
+        for record in self.document["records"]:
+            metric = next(iter(record["points"].values()))["rows"]
+            want = [sum(row["calls"] for row in metric), record["self"][unit],
+                    0 if collapsed else sum(row["cost"][unit]["sum"] for row in metric)]
+            got = sums.pop((record["function"], record["thread"]), [0, 0, 0])
+            if got != want:
+                name = self._shown(self._functions[record["function"]])
+                yield f"{name}: its contexts have calls, self and total {got}, its records {want}"
+        for (function, _), parts in sums.items():
+            if any(parts):
+                yield f"{self._shown(self._functions[function])}: contexts {parts} without a record"
+
+    def _broken_variants(self):
+        """Records by context add up to the records, and so do their points where neither are folded."""
+        if not self.document["variants"]:
+            return
+        parts = {}
+        for row in self.document["variants"]["rows"]:
+            parts.setdefault((row["function"], row["thread"]), []).append(row)
+        for record in self.document["records"]:
+            rows = parts.pop((record["function"], record["thread"]), [])
+            name = self._shown(self._functions[record["function"]])
+            for key in ("calls", "total", "self", "input"):
+                if add_up(row[key] for row in rows) != add_up([record[key]]):
+                    yield f"{name}: its records by context have {key} {add_up(row[key] for row in rows)}, not {record[key]}"
+            for metric, kept in record["points"].items():
+                tables = [row["points"][metric] for row in rows]
+                if any("folded_to_bits" in table for table in tables + [kept]):
+                    continue
+                if point_sums(tables) != point_sums([kept]):
+                    yield f"{name}: its {metric} points by context do not add up"
+        if parts:
+            yield f"{len(parts)} records by context without a record"
 
     def _broken_function(self, f):
         for row in f.rows:

@@ -277,7 +277,7 @@ static void payloads_are_never_left(void **state)
 /* main calls f(n) for n = 0..9: f reads n cells that the kernel has filled. */
 static void run_session(struct slope_session *s)
 {
-	struct slope_config config = { .cell_log2 = 2, .units = 2, .metrics = 3 };
+	struct slope_config config = { .cell_log2 = 2, .units = 2, .metrics = 3, .contexts = true };
 	struct slope_module module = { .path = "/bin/prog", .build_id = { 1, 2, 3 }, .build_id_bytes = 3 };
 	uint64_t cost[SLOPE_UNITS_MAX] = { 0 };
 
@@ -356,6 +356,15 @@ static void a_session_comes_back_as_a_profile(void **state)
 	assert_int_equal(p->edge[1].sizes.row[0].calls, 10);
 	assert_int_equal(p->edge[1].sizes.row[0].cost[0], 10 * 100 + 45);
 	assert_int_equal(p->edge[1].sizes.row[0].cost[1], 10);
+	assert_int_equal(p->context_count, 3);                   /* (thread), main, f */
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(p->context[i].function, i);
+		assert_int_equal(p->context[i].parent, i ? i - 1 : SLOPE_CONTEXT_NONE);
+		assert_int_equal(p->context[i].site, SLOPE_CONTEXT_NONE);
+		assert_int_equal(p->context[i].calls, p->row[i].calls);
+		assert_memory_equal(p->context[i].total, p->row[i].total, sizeof p->row[i].total);
+		assert_memory_equal(p->context[i].self, p->row[i].self, sizeof p->row[i].self);
+	}
 	assert_int_equal(p->lost_count, SLOPE_LOST_COUNT);
 	slope_profile_free(p);
 	slope_session_fini(&s);

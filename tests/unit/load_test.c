@@ -297,6 +297,50 @@ static void what_comes_twice_counts_once(void **state)
 	free(row);
 }
 
+static void contexts_are_checked(void **state)
+{
+	struct made *m = begin_made(1);
+	struct slope_context_entry node = { .thread = 1, .number = 3, .parent = SLOPE_NUMBER_NONE, .function = 5, .site = 2 };
+	struct slope_variant_entry variant = { .number = 4, .callers = 1, .caller = { 5 }, .cost = { .function = 5, .thread = 1 } };
+	struct slope_profile *p;
+
+	(void)state;
+	slope_encode_site(&m->e, &(struct slope_site_entry){ .number = 8, .module = 7, .offset = 3 });
+	slope_encode_context(&m->e, &node);                      /* kept, without its site */
+	slope_encode_context(&m->e, &node);                      /* twice */
+	node = (struct slope_context_entry){ .thread = 1, .number = 9, .parent = 3, .site = 8, .calls = 2 };
+	slope_encode_context(&m->e, &node);                      /* good */
+	node.parent = 4;
+	node.number = 10;
+	slope_encode_context(&m->e, &node);                      /* there is no 4 */
+	node.parent = 3;
+	node.thread = 2;
+	slope_encode_context(&m->e, &node);                      /* no thread 2 */
+	slope_encode_variant(&m->e, &variant);
+	slope_encode_variant(&m->e, &variant);                   /* twice by number */
+	variant.number = 5;
+	slope_encode_variant(&m->e, &variant);                   /* twice by callers */
+	variant.number = 6;
+	variant.caller[0] = 77;
+	slope_encode_variant(&m->e, &variant);                   /* no such caller */
+	slope_encode_variant_points_begin(&m->e, &(struct slope_points_entry){ .function = 6, .thread = 1, .bits = 64 });
+	slope_encode_points_end(&m->e);
+	p = end_made(m);
+	assert_int_equal(p->context_count, 2);
+	assert_int_equal(p->context[0].site, SLOPE_CONTEXT_NONE);
+	assert_int_equal(p->context[1].parent, 0);
+	assert_int_equal(p->context[1].site, 0);
+	assert_int_equal(p->variant_count, 1);
+	assert_true(has_problem(p, "call sites: 1 kept without what they refer to, which is missing"));
+	assert_true(has_problem(p, "contexts: 1 kept without what they refer to, which is missing"));
+	assert_true(has_problem(p, "contexts: 1 left out, because they come twice"));
+	assert_true(has_problem(p, "contexts: 2 left out, because what they refer to is missing"));
+	assert_true(has_problem(p, "variants: 2 left out, because they come twice"));
+	assert_true(has_problem(p, "variants: 1 left out, because what they refer to is missing"));
+	assert_true(has_problem(p, "points of variants: 1 left out, because what they refer to is missing"));
+	slope_profile_free(p);
+}
+
 static void points_out_of_range_are_left_out(void **state)
 {
 	struct slope_point *row = calloc(1, slope_point_bytes(1));
@@ -398,6 +442,7 @@ int main(void)
 		cmocka_unit_test(every_allocation_of_a_load_may_fail),
 		cmocka_unit_test(what_refers_to_nothing_is_left_out_and_said),
 		cmocka_unit_test(what_comes_twice_counts_once),
+		cmocka_unit_test(contexts_are_checked),
 		cmocka_unit_test(points_out_of_range_are_left_out),
 		cmocka_unit_test(sizes_of_edges_are_checked_and_sorted),
 		cmocka_unit_test(points_are_sorted_by_size),

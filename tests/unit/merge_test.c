@@ -151,6 +151,36 @@ static void sizes_of_edges_add_up_in_the_coarser_bins(void **state)
 	slope_profile_free(p);
 }
 
+/* The second run's nodes, sites and variants come behind the first one's and refer to their own. */
+static void contexts_stay_apart(void **state)
+{
+	struct slope_profile *one = sample_profile(), *all[2] = { one, sample_profile() };
+	struct slope_profile *p = slope_profile_merge(all, 2, error, sizeof error);
+
+	(void)state;
+	assert_non_null(p);
+	assert_int_equal(p->context_count, 2 * one->context_count);
+	assert_int_equal(p->site_count, 2 * one->site_count);
+	assert_int_equal(p->variant_count, 2 * one->variant_count);
+	assert_int_equal(p->variants_folded, 2 * one->variants_folded);
+	assert_int_equal(p->context_k, one->context_k);
+	for (size_t i = 0; i < one->context_count; i++) {
+		const struct slope_profile_context *a = &one->context[i], *b = &p->context[one->context_count + i];
+
+		assert_int_equal(b->function, a->function);
+		assert_int_equal(b->thread, a->thread + one->thread_count);
+		assert_int_equal(b->parent, a->parent == SLOPE_CONTEXT_NONE ? a->parent : a->parent + one->context_count);
+		assert_int_equal(b->site, a->site == SLOPE_CONTEXT_NONE ? a->site : a->site + one->site_count);
+		assert_int_equal(b->calls, a->calls);
+	}
+	all[1]->context_k++;
+	assert_null(slope_profile_merge(all, 2, error, sizeof error));
+	assert_non_null(strstr(error, "profile 2 has other contexts than the first"));
+	slope_profile_free(p);
+	slope_profile_free(all[0]);
+	slope_profile_free(all[1]);
+}
+
 static void names_of_one_run_help_another(void **state)
 {
 	struct slope_profile *two[] = { sample_profile(), sample_profile() };
@@ -234,6 +264,7 @@ int main(void)
 		cmocka_unit_test(points_of_one_size_add_up_exactly),
 		cmocka_unit_test(the_coarser_table_decides),
 		cmocka_unit_test(sizes_of_edges_add_up_in_the_coarser_bins),
+		cmocka_unit_test(contexts_stay_apart),
 		cmocka_unit_test(names_of_one_run_help_another),
 		cmocka_unit_test(problems_name_their_process),
 		cmocka_unit_test(what_cannot_be_compared_is_refused),
