@@ -15,13 +15,6 @@ void blocks_displacement(struct maker *m, int64_t displacement, uint64_t next, u
 	emit_32(&m->e, (uint32_t)(next + (uint64_t)displacement - ((uint64_t)m->e.at + 4 + behind)));
 }
 
-void blocks_borrow(struct maker *m, unsigned reg, uint64_t value)
-{
-	emit_save(&m->e, reg, CTX_FAR_HOME);
-	emit_constant(&m->e, reg, value);
-	m->mark[m->marks - 1].far = (int8_t)reg;
-}
-
 /* The byte with the operand's bits for the registers from 8 on, and what is added or taken to have none of them. */
 static void clear_high_register(const ZydisDecodedInstruction *i, uint8_t *copy)
 {
@@ -48,7 +41,9 @@ static void copy_far(struct maker *m, const struct step *s)
 	slope_copy(copy, (const void *)s->pc, i->length);
 	copy[i->raw.modrm.offset] = (uint8_t)(i->raw.modrm.reg << 3 | order[n]);
 	clear_high_register(i, copy);
-	blocks_borrow(m, order[n], s->far);
+	m->mark[m->marks - 1].far = (int8_t)order[n];
+	emit_save(&m->e, order[n], CTX_FAR_HOME);
+	emit_constant(&m->e, order[n], s->far);
 	emit_bytes(&m->e, copy, i->raw.disp.offset);
 	emit_bytes(&m->e, copy + behind, i->length - behind);
 	emit_restore(&m->e, order[n], CTX_FAR_HOME);

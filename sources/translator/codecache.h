@@ -28,6 +28,7 @@ struct mark {
 	bool borrowed;               /* in what was added, the program's value of the spare register is at CTX_SPARE_HOME, */
 	bool spared;                 /* and in the copy too */
 	int8_t far;                  /* in the copy, this register's value is at CTX_FAR_HOME; < 0: none */
+	bool target;                 /* in the copy, the program's rcx is in the context: the register holds where it goes */
 	uint8_t instructions, blocks;    /* that come before it */
 };
 

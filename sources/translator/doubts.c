@@ -6,6 +6,7 @@
  * may be written by itself, it ends behind each write.
  */
 #include "sources/translator/making.h"
+#include "sources/translator/observing.h"
 
 /* ---- the trace ---- */
 
@@ -64,7 +65,8 @@ void doubts_emit(struct maker *m)
 	struct cold *c = making_cold(m, COLD_CHANGED);
 	struct emit *e = &m->e;
 
-	c->keep_flags = t->step[0].live_flags;
+	/* Where nothing is observed, nobody has asked which are alive. */
+	c->keep_flags = !observer.on || t->step[0].live_flags;
 	emit_save(e, REG_RAX, CTX_RAX_HOME);
 	if (c->keep_flags)
 		keep_flags(e);

@@ -52,6 +52,15 @@ static void correct_costs(const struct block *block, const struct mark *mark, ui
 		ctx->cost[observer.unit_bb] += (uint64_t)(int64_t)(mark->blocks - (counted ? block->facts.blocks : 0));
 }
 
+/* There is no code any more where doubts.c looked for it. */
+static void undo_look(struct ucontext *uc)
+{
+	uint64_t kept = context_here()->flags_home;          /* by lahf and seto */
+
+	uc->uc_mcontext.rax = context_here()->rax_home;
+	uc->uc_mcontext.eflags = (uc->uc_mcontext.eflags & ~UINT64_C(0x8d5)) | (kept >> 8 & 0xd5) | (kept & 1) << 11;
+}
+
 uint64_t faults_pc(struct ucontext *uc)
 {
 	uint64_t rip = uc->uc_mcontext.rip, at;
@@ -73,8 +82,12 @@ uint64_t faults_pc(struct ucontext *uc)
 		uc->uc_mcontext.rip = block->code + mark->own;
 		return FAULTS_SKIPPED;
 	}
+	if (block->facts.doubted && at < block->facts.called)
+		undo_look(uc);
 	if (mark->far >= 0)
 		*register_of(uc, mark->far) = context_here()->far_home;
+	if (mark->target)
+		uc->uc_mcontext.rcx = context_here()->reg[REG_RCX];
 	if (mark->spared)
 		*register_of(uc, block->facts.spare) = context_here()->spare_home;
 	if (at >= block->facts.inner)

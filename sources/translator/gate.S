@@ -479,7 +479,7 @@ slope_gate_return_missed:
 	mov %gs:CTX_HOST_RSP, %rsp
 	call slope_gate_leave
 	.quad 0
-	.long SITE_INDIRECT, 0
+	.long SITE_INDIRECT, 0, 0, 0
 
 slope_gate_syscall:
 	push %rbx

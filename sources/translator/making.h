@@ -164,8 +164,6 @@ void doubts_cold(struct maker *m, const struct cold *c);
 
 /* A copy of the step's instruction that reaches the same operand. */
 void blocks_copy(struct maker *m, const struct step *s);
-/* This value in a register, in the copy of the step in the making; the program's is at CTX_FAR_HOME until emit_restore. */
-void blocks_borrow(struct maker *m, unsigned reg, uint64_t value);
 /* A displacement for what the original reaches from `next`, now from the end of emission + `behind`. Not for `far` ones. */
 void blocks_displacement(struct maker *m, int64_t displacement, uint64_t next, unsigned behind);
 

@@ -246,8 +246,9 @@ static void load_target(struct maker *m, const struct step *s)
 	if (i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS || i->operand_width != 64)
 		dispatch_refuse("an unusual indirect branch", s->pc);
 	emit_save(e, REG_RCX, CTX_REG(REG_RCX));
+	m->mark[m->marks - 1].target = true;
 	if (s->far)
-		blocks_borrow(m, REG_RCX, s->far);
+		emit_constant(e, REG_RCX, s->far);
 	if (i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_FS)
 		emit_byte(e, 0x64);
 	if (i->attributes & ZYDIS_ATTRIB_HAS_ADDRESSSIZE)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * One memory, mapped twice: written at one place, run at the other. Also a file that is written with write(2), a mapping
- * that mremap makes a second one of, and memory that a child writes and its parent runs.
+ * that mremap makes a second one of, memory that a child writes and its parent runs, and a file that is cut off under its code.
  */
 #include "torture.h"
 
+#include <setjmp.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 
 typedef int (*function)(void);
 
@@ -42,6 +44,38 @@ static void by_others(unsigned char *run)
 	puts("by others");
 }
 
+static sigjmp_buf back;
+static unsigned char *cut_off;
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	const greg_t *reg = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	EXPECT(number == SIGBUS && (unsigned char *)info->si_addr == cut_off && (unsigned char *)reg[REG_RIP] == cut_off);
+	EXPECT(reg[REG_RAX] == 0x1234);
+	siglongjmp(back, 1);
+}
+
+/* Code that ran, and is gone. */
+static void without_its_file(unsigned char *run, int fd)
+{
+	uint64_t result = 0;
+
+	cut_off = run;
+	torture_handle(SIGBUS, on_fault, 0);
+	for (volatile int i = 0; i < 6; i++) {
+		if (i == 3)
+			EXPECT(ftruncate(fd, 0) == 0);
+		if (!sigsetjmp(back, 1)) {
+			__asm__ volatile("mov $0x1234, %%eax; call *%1" : "=&a"(result) : "b"(run) : "rcx", "rdx", "memory", "cc");
+			EXPECT(i < 3 && result == 77);
+		} else {
+			EXPECT(i >= 3);
+		}
+	}
+	puts("without its file");
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t seed = torture_seed(argc, argv);
@@ -68,5 +102,7 @@ int main(int argc, char **argv)
 	}
 	puts("through the file");
 	by_others(run);
+	store(written, 77);
+	without_its_file(run, fd);
 	return 0;
 }

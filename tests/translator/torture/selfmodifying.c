@@ -81,6 +81,14 @@ static void own_loop(unsigned char *code)
 	EXPECT(((function)code)(2000) == 2000);
 }
 
+/* Flags that are set before a write into the code, and looked at behind: cmp $30, %edi; mov %dil, imm(%rip); jb to xor. */
+static void flags_over_a_write(unsigned char *code)
+{
+	put(code, "\x83\xff\x1e\x40\x88\x3d\x03\0\0\0\x72\x06\xb8\0\0\0\0\xc3\x31\xc0\xc3", 21);
+	for (uint64_t x = 0; x < 60; x++)
+		EXPECT((((function)code)(x) & 0xff) == (x < 30 ? 0 : x));
+}
+
 /* Functions on the stack, one below the other, each the caller's data beside it. */
 static uint64_t on_the_stack(uint64_t depth)
 {
@@ -121,6 +129,7 @@ int main(void)
 	puts("the next instruction");
 	next_page(code);
 	own_loop(code + 1000);
+	flags_over_a_write(code + 1100);
 	with_a_stack_of_code();
 	puts("the next page, a loop, a stack");
 	return 0;

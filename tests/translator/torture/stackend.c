@@ -7,6 +7,7 @@
 
 #include <setjmp.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 #define PAGE 4096
 #define MOST 480                 /* bytes that are left */
@@ -111,6 +112,37 @@ static void overflows(void)
 	puts("overflows");
 }
 
+static uint64_t seen[3];                 /* rax, rcx, rip */
+
+static void on_call(int number, siginfo_t *info, void *context)
+{
+	const greg_t *reg = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	EXPECT(number == SIGSEGV && (char *)info->si_addr == stack_page - 8);
+	seen[0] = (uint64_t)reg[REG_RAX];
+	seen[1] = (uint64_t)reg[REG_RCX];
+	seen[2] = (uint64_t)reg[REG_RIP];
+	siglongjmp(back, 1);
+}
+
+/* A call that has no room for its own return address: the handler sees the registers as they were before it. */
+static void calls_at_the_end(uint64_t *seed)
+{
+	extern const char call_at_the_end[];
+
+	torture_handle(SIGSEGV, on_call, SA_ONSTACK);
+	for (volatile int i = 0; i < 20; i++) {
+		static uint64_t rcx;
+
+		rcx = torture_random(seed);
+		if (!sigsetjmp(back, 1))
+			__asm__ volatile("mov %0, %%rsp; mov %1, %%rcx; mov %2, %%rax; call_at_the_end: call *%%rax"
+					 : : "d"(stack_page), "m"(rcx), "S"(deeper) : "rax", "rcx", "memory");
+		EXPECT(seen[0] == (uint64_t)deeper && seen[1] == rcx && seen[2] == (uint64_t)call_at_the_end);
+	}
+	puts("calls at the end");
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t seed = torture_seed(argc, argv);
@@ -118,5 +150,6 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IONBF, 0);
 	stacks(&seed);
 	overflows();
+	calls_at_the_end(&seed);
 	return 0;
 }
