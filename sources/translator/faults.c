@@ -10,8 +10,7 @@
 
 #define FAULT_WRITE 2u           /* in a page fault's error code */
 
-/* The program's register with this number. */
-static uint64_t *register_of(struct ucontext *uc, int number)
+uint64_t *faults_register(struct ucontext *uc, int number)
 {
 	struct sigcontext_64 *r = (struct sigcontext_64 *)(void *)&uc->uc_mcontext;
 	__u64 *const list[16] = {
@@ -37,7 +36,7 @@ const struct block *faults_block(uint64_t rip)
 void faults_give_back(struct ucontext *uc, const struct block *block)
 {
 	if (block->facts.stamp >= 0)
-		*register_of(uc, block->facts.stamp) = context_here()->stamp_home;
+		*faults_register(uc, block->facts.stamp) = context_here()->stamp_home;
 }
 
 /* The block ends before this instruction: what is counted behind it has not happened. */
@@ -78,18 +77,18 @@ uint64_t faults_pc(struct ucontext *uc)
 		mark++;
 	if (at >= mark->cache && at < mark->own) {
 		if (mark->borrowed && !mark->spared)
-			*register_of(uc, block->facts.spare) = context_here()->spare_home;
+			*faults_register(uc, block->facts.spare) = context_here()->spare_home;
 		uc->uc_mcontext.rip = block->code + mark->own;
 		return FAULTS_SKIPPED;
 	}
 	if (block->facts.doubted && at < block->facts.called)
 		undo_look(uc);
 	if (mark->far >= 0)
-		*register_of(uc, mark->far) = context_here()->far_home;
+		*faults_register(uc, mark->far) = context_here()->far_home;
 	if (mark->target)
 		uc->uc_mcontext.rcx = context_here()->reg[REG_RCX];
 	if (mark->spared)
-		*register_of(uc, block->facts.spare) = context_here()->spare_home;
+		*faults_register(uc, block->facts.spare) = context_here()->spare_home;
 	if (at >= block->facts.inner)
 		faults_give_back(uc, block);
 	if (observer.on)

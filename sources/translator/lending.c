@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Blocks call gate.S on the program's stack, below what the program uses
- * of it. Near a stack's end there may be no memory, or none to be written:
- * then the page is lent to gate.S, which is stepped through until it is back in
- * the block; there the page becomes again what it was, so that the program's own
+ * of it. Near a stack's end there may be no memory, or none to be written.
+ *
+ * A read or write that was to be told to gate.S is told here instead, and the
+ * block goes on behind the call: the stack pointer may be anything there, for
+ * code that uses it as one more register.
+ *
+ * Calls and returns use the stack themselves. There the page is lent to gate.S, which is stepped through until it is back in
+ * the block; then the page becomes again what it was, so that the program's own
  * faults are as they should be.
  */
 #include "sources/translator/signals.h"
+#include "sources/translator/observing.h"
 
 #include <linux/mman.h>
 
 #define FAULT_WRITE 2u           /* in a page fault's error code */
 #define CALL 0xe8
+#define CALL_BYTES 5u
+#define ADDITION_BYTES 4u        /* to the stack pointer, behind the call: checks.c */
+#define RED_ZONE 128u
 
 static bool in_gate(uint64_t rip)
 {
@@ -23,15 +32,48 @@ static bool in_cache(uint64_t rip)
 	return rip >= PLAN_CACHE && rip < PLAN_CACHE_END;
 }
 
-bool lending_is_gates(uint64_t rip)
+/* What the instruction there in the cache calls; 0: it is no call. */
+static uint64_t called_by(uint64_t rip)
 {
 	int32_t distance;
 
 	if (!in_cache(rip) || *(const uint8_t *)rip != CALL)
-		return in_gate(rip);
+		return 0;
 	slope_copy(&distance, (const void *)(rip + 1), sizeof distance);
-	return in_gate(rip + 5 + (uint64_t)(int64_t)distance);
+	return rip + CALL_BYTES + (uint64_t)(int64_t)distance;
 }
+
+bool lending_is_gates(uint64_t rip)
+{
+	return in_gate(rip) || in_gate(called_by(rip));
+}
+
+/* ---- reads and writes ---- */
+
+bool lending_tell(struct ucontext *uc)
+{
+	uint64_t rip = uc->uc_mcontext.rip, routine = called_by(rip), *stamp;
+	const struct block *block = in_gate(routine) ? faults_block(rip) : NULL;
+
+	if (!block || block->facts.stamp < 0)
+		return false;
+	stamp = faults_register(uc, block->facts.stamp);
+	for (unsigned log2 = 0; log2 < 4; log2++) {
+		if (routine == (uint64_t)slope_gate_reads[block->facts.stamp][log2])
+			reports_read(*stamp, UINT64_C(1) << log2);
+		else if (routine == (uint64_t)slope_gate_writes[block->facts.stamp][log2])
+			reports_write(*stamp, UINT64_C(1) << log2);
+		else
+			continue;
+		*stamp = context_here()->top;
+		uc->uc_mcontext.rsp += RED_ZONE;
+		uc->uc_mcontext.rip = rip + CALL_BYTES + ADDITION_BYTES;
+		return true;
+	}
+	return false;
+}
+
+/* ---- calls and returns ---- */
 
 static bool protect(uint64_t page, int prot)
 {

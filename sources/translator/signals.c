@@ -335,6 +335,8 @@ void signals_handle(int number, siginfo_t *info, struct ucontext *uc)
 {
 	if (faults_code_written(number, info, uc) || is_asked(number, info, uc))
 		return;
+	if (is_fault(number, info) && lending_tell(uc))
+		return;
 	if (number == SIGSEGV && lending_begin(context_here(), info, uc)) {
 		context_here()->asked = 1;       /* so that it is stepped through */
 		step_on(uc);

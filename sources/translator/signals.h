@@ -55,6 +55,8 @@ void signals_go_to(struct ucontext *uc, uint64_t pc);
 
 /* Is this instruction of gate.S, or a call that leads there? */
 bool lending_is_gates(uint64_t rip);
+/* Was it such a call, about a read or write? Then it is told, and the block goes on behind. */
+bool lending_tell(struct ucontext *uc);
 /* Was it to write to the program's stack where none can be written? Then it can, until the cache is reached again. */
 bool lending_begin(struct context *ctx, const siginfo_t *info, const struct ucontext *uc);
 void lending_end(struct context *ctx, uint64_t rip);
@@ -66,6 +68,8 @@ void lending_end(struct context *ctx, uint64_t rip);
 
 /* The block around a place in the cache; elsewhere C may be at work on the list of blocks. */
 const struct block *faults_block(uint64_t rip);
+/* The program's register with this number. */
+uint64_t *faults_register(struct ucontext *uc, int number);
 /* The register that the block has borrowed gets the program's value. */
 void faults_give_back(struct ucontext *uc, const struct block *block);
 /*

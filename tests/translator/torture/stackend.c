@@ -74,6 +74,32 @@ static void stacks(uint64_t *seed)
 	puts("above none");
 }
 
+/* Reads of what somebody else has written, and a write, while the stack pointer is something else. */
+static uint64_t without_stack(uint64_t *data, uint64_t sp)
+{
+	uint64_t result;
+
+	__asm__ volatile("mov %%rsp, %%r12; mov %2, %%rsp; mov (%1), %%rax; add 8(%1), %%eax; movzbl 17(%1), %%ecx; add %%rcx, %%rax; "
+			 "movzwl 26(%1), %%ecx; add %%rcx, %%rax; mov %%rax, 32(%1); mov %%r12, %%rsp"
+			 : "=&a"(result) : "r"(data), "r"(sp) : "r12", "rcx", "memory", "cc");
+	return result;
+}
+
+static void no_stacks(uint64_t *seed)
+{
+	static const uint64_t sp[] = { 0, 16, 0x5004, 0x20000, UINT64_C(0x7000000000), UINT64_C(0x123456789abcdef0), UINT64_MAX };
+	static uint64_t data[12];
+
+	for (unsigned i = 0; i < sizeof sp / sizeof *sp; i++) {
+		fill((unsigned char *)data, seed);
+		uint64_t result = without_stack(data, sp[i]);
+
+		EXPECT(data[4] == result);
+		printf("%llx\n", (unsigned long long)result);
+	}
+	puts("no stack");
+}
+
 static sigjmp_buf back;
 static char *stack_page;
 
@@ -149,6 +175,7 @@ int main(int argc, char **argv)
 
 	setvbuf(stdout, NULL, _IONBF, 0);
 	stacks(&seed);
+	no_stacks(&seed);
 	overflows();
 	calls_at_the_end(&seed);
 	return 0;
