@@ -60,6 +60,8 @@ struct slope_contexts {
 	uint32_t last;                     /* the last level of a tree */
 	bool collapse;
 	bool recording;                    /* calls get places; always, or in bursts: core/placing.h */
+	bool bursts;
+	bool quick;                        /* one unit, no toggles */
 	struct slope_context **place;      /* of each pending activation; a folded one has its caller's; NULL: lost */
 	size_t places;                     /* room for so many */
 	uint64_t *before;                  /* per place and unit: its self cost when the burst began; for bursts only */
