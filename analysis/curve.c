@@ -107,34 +107,73 @@ static void unite_sizes(struct slope_curve *curve)
 	curve->count = kept + 1;
 }
 
+/* A curve grows from tables in two rounds: how much there is and how coarse, then the points. */
+struct tables {
+	size_t count, points;
+};
+
+static void survey(struct slope_curve *curve, struct tables *tables, const struct slope_profile_points *points)
+{
+	if (!points->count)
+		return;
+	tables->count++;
+	tables->points += points->count;
+	if (points->bits < curve->bits)
+		curve->bits = points->bits;
+}
+
+static void add_points(struct slope_curve *curve, const struct slope_profile *p, const struct slope_profile_points *points,
+		       uint32_t unit)
+{
+	for (size_t k = 0; k < points->count; k++)
+		curve->point[curve->count++] = convert(slope_profile_point(p, points, k), unit, curve->bits);
+}
+
+static bool is_wanted(const struct slope_profile_row *row, uint32_t thread)
+{
+	return thread == SLOPE_CURVE_ALL_THREADS || row->thread == thread;
+}
+
+static void empty(struct slope_curve *curve)
+{
+	curve->count = 0;
+	curve->bits = SLOPE_POINTS_EXACT;
+}
+
 bool slope_curve_load(struct slope_curve *curve, const struct slope_profile *p, uint32_t function, uint32_t thread,
 		      uint32_t metric, uint32_t unit)
 {
-	size_t rows, total = 0, tables = 0;
+	size_t rows;
 	const struct slope_profile_row *row = slope_curve_rows(p, function, &rows);
+	struct tables tables = { 0 };
 
-	curve->count = 0;
-	curve->bits = SLOPE_POINTS_EXACT;
-	for (size_t i = 0; i < rows; i++) {
-		const struct slope_profile_points *points = &row[i].points[metric];
-
-		if (!points->count || (thread != SLOPE_CURVE_ALL_THREADS && row[i].thread != thread))
-			continue;
-		tables++;
-		total += points->count;
-		if (points->bits < curve->bits)
-			curve->bits = points->bits;
-	}
-	if (!reserve(curve, total))
+	empty(curve);
+	for (size_t i = 0; i < rows; i++)
+		if (is_wanted(&row[i], thread))
+			survey(curve, &tables, &row[i].points[metric]);
+	if (!reserve(curve, tables.points))
 		return false;
-	for (size_t i = 0; i < rows; i++) {
-		if (thread != SLOPE_CURVE_ALL_THREADS && row[i].thread != thread)
-			continue;
-		for (size_t k = 0; k < row[i].points[metric].count; k++)
-			curve->point[curve->count++] =
-				convert(slope_profile_point(p, &row[i].points[metric], k), unit, curve->bits);
-	}
-	if (tables > 1)
+	for (size_t i = 0; i < rows; i++)
+		if (is_wanted(&row[i], thread))
+			add_points(curve, p, &row[i].points[metric], unit);
+	if (tables.count > 1)
+		unite_sizes(curve);
+	return true;
+}
+
+bool slope_curve_load_rows(struct slope_curve *curve, const struct slope_profile *p,
+			   const struct slope_profile_row *const *row, size_t rows, uint32_t metric, uint32_t unit)
+{
+	struct tables tables = { 0 };
+
+	empty(curve);
+	for (size_t i = 0; i < rows; i++)
+		survey(curve, &tables, &row[i]->points[metric]);
+	if (!reserve(curve, tables.points))
+		return false;
+	for (size_t i = 0; i < rows; i++)
+		add_points(curve, p, &row[i]->points[metric], unit);
+	if (tables.count > 1)
 		unite_sizes(curve);
 	return true;
 }

@@ -45,6 +45,10 @@ static inline struct slope_curve slope_curve_none(void)
  */
 bool slope_curve_load(struct slope_curve *curve, const struct slope_profile *p, uint32_t function, uint32_t thread,
 		      uint32_t metric, uint32_t unit);
+
+/* The same of any rows of the profile, added up. */
+bool slope_curve_load_rows(struct slope_curve *curve, const struct slope_profile *p,
+			   const struct slope_profile_row *const *row, size_t rows, uint32_t metric, uint32_t unit);
 void slope_curve_fini(struct slope_curve *curve);
 
 #define SLOPE_LEAST_COST 0.5             /* what a cost of nothing counts as: that has no logarithm */

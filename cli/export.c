@@ -15,7 +15,7 @@
 #include "report/functions.h"
 
 /* Options that only some formats have a use for. */
-enum { TAKES_UNIT = 1, TAKES_INPUT = 2, TAKES_FUNCTION = 4, TAKES_THREADS = 8 };
+enum { TAKES_UNIT = 1, TAKES_INPUT = 2, TAKES_FUNCTION = 4, TAKES_THREADS = 8, TAKES_CALLERS = 16 };
 
 typedef bool print_fn(const struct slope_profile *profile, const struct slope_export_options *o, FILE *out);
 
@@ -23,6 +23,7 @@ struct format {
 	bool (*whole)(const struct slope_profile *profile, FILE *out);
 	print_fn *chosen;            /* instead, for a format that holds what its options choose */
 	unsigned takes;
+	uint32_t callers;            /* of contexts, where there are any and nobody asks for another number */
 	bool binary;
 };
 
@@ -32,18 +33,20 @@ static print_fn print_extrap;
 static const struct format formats[] = {
 	{ .whole = slope_export_csv },
 	{ .whole = slope_export_json },
-	{ .whole = slope_export_callgrind },
-	{ .chosen = slope_export_pprof, .takes = TAKES_INPUT, .binary = true },
-	{ .chosen = slope_export_folded, .takes = TAKES_UNIT | TAKES_THREADS },
-	{ .chosen = slope_export_speedscope },
+	{ .chosen = slope_export_callgrind, .takes = TAKES_CALLERS, .callers = 1 },
+	{ .chosen = slope_export_pprof, .takes = TAKES_INPUT | TAKES_CALLERS, .callers = UINT32_MAX, .binary = true },
+	{ .chosen = slope_export_folded, .takes = TAKES_UNIT | TAKES_THREADS | TAKES_CALLERS, .callers = UINT32_MAX },
+	{ .chosen = slope_export_speedscope, .takes = TAKES_CALLERS, .callers = UINT32_MAX },
 	{ .chosen = print_extrap, .takes = TAKES_INPUT | TAKES_FUNCTION },
 };
 #define FORMATS "csv|json|callgrind|pprof|folded|speedscope|extrap"
 #define FORMAT_NOT_GIVEN UINT_MAX
+#define K_NOT_GIVEN UINT64_MAX
 
 struct settings {
 	unsigned format, input;
 	bool threads;
+	uint64_t k;
 	const char *output, *unit, *function;
 };
 
@@ -55,6 +58,9 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		{ "output", 'o', SLOPE_OPTION_TEXT, &s->output, "FILE", "write to a file, not to standard output", 0, 0 },
 		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME", "folded: the cost unit (the first that was recorded)", 0, 0 },
 		{ "threads", 0, SLOPE_OPTION_FLAG, &s->threads, NULL, "folded: each thread apart", 0, 0 },
+		{ "k", 'k', SLOPE_OPTION_NUMBER, &s->k, "K",
+		  "callgrind, pprof, folded, speedscope: callers at most, where contexts were recorded (all; callgrind: 1)", 0,
+		  UINT32_MAX },
 		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->input, SLOPE_VIEW_INPUTS,
 		  "pprof, extrap: by which input size points count (trms where it was recorded)", 0, 0 },
 		{ "function", 0, SLOPE_OPTION_TEXT, &s->function, "NAME", "extrap: only the function of this name", 0, 0 },
@@ -80,6 +86,8 @@ static bool options_fit(const struct settings *s)
 		lost = "--threads is for --format=folded";
 	else if (s->input != SLOPE_VIEW_INPUT_NOT_GIVEN && !(takes & TAKES_INPUT))
 		lost = "--input is for --format=pprof and --format=extrap";
+	else if (s->k != K_NOT_GIVEN && !(takes & TAKES_CALLERS))
+		lost = "--k is for --format=callgrind, pprof, folded and speedscope";
 	else if (s->function && !(takes & TAKES_FUNCTION))
 		lost = "--function is for --format=extrap";
 	if (lost)
@@ -156,6 +164,27 @@ static bool has_function(const struct slope_profile *profile, const char *name)
 	return false;
 }
 
+/* How many callers: what was asked for must be known, and functions as callgrind has them need the whole tree. */
+static bool choose_callers(const struct slope_profile *p, const struct settings *s, uint32_t *k)
+{
+	if (s->k == K_NOT_GIVEN) {
+		*k = *k ? formats[s->format].callers : 0;
+		return true;
+	}
+	*k = (uint32_t)s->k;
+	if (s->k && !p->context_count)
+		slope_say("--k=%llu: the profile has no calling contexts; 'slope record --contexts' records them",
+			  (unsigned long long)s->k);
+	else if (s->k && p->context_k && formats[s->format].callers == 1)
+		slope_say("--k=%llu: callgrind's format takes a calling context tree, and the profile has slabs",
+			  (unsigned long long)s->k);
+	else if (p->context_k && s->k > p->context_k)
+		slope_say("--k=%llu: the profile knows at most %u callers", (unsigned long long)s->k, p->context_k);
+	else
+		return true;
+	return false;
+}
+
 static int export_profile(const struct slope_profile *profile, const struct settings *s)
 {
 	struct slope_export_options o = slope_export_defaults(profile);
@@ -163,7 +192,8 @@ static int export_profile(const struct slope_profile *profile, const struct sett
 
 	o.threads = s->threads;
 	o.function = s->function;
-	if (!slope_view_unit(profile, s->unit, &o.unit) || !slope_view_metric(profile, s->input, &o.metric))
+	if (!slope_view_unit(profile, s->unit, &o.unit) || !slope_view_metric(profile, s->input, &o.metric) ||
+	    !choose_callers(profile, s, &o.k))
 		return SLOPE_EXIT_WRONG;
 	if (s->function && !has_function(profile, s->function))
 		return SLOPE_EXIT_WRONG;
@@ -187,7 +217,7 @@ static int export_file(const char *path, const struct settings *s)
 
 int slope_verb_export(int argc, char **argv)
 {
-	struct settings s = { .format = FORMAT_NOT_GIVEN, .input = SLOPE_VIEW_INPUT_NOT_GIVEN };
+	struct settings s = { .format = FORMAT_NOT_GIVEN, .k = K_NOT_GIVEN, .input = SLOPE_VIEW_INPUT_NOT_GIVEN };
 	enum slope_parsed parsed = parse(&s, &argc, argv);
 
 	if (parsed != SLOPE_PARSED)

@@ -191,6 +191,21 @@ static void size_facts(struct facts *f, const struct slope_profile *p)
 	bool_fact(f, "complete", p->complete);
 }
 
+/* A text says nothing of contexts that were not recorded. */
+static void context_facts(struct facts *f, const struct slope_profile *p)
+{
+	if (f->json || p->context_count)
+		number_fact(f, "contexts", p->context_count);
+	if (f->json || p->context_k)
+		number_fact(f, "context_k", p->context_k);
+	if (f->json || p->site_count)
+		number_fact(f, "call_sites", p->site_count);
+	if (f->json || p->variant_count)
+		number_fact(f, "rows_by_context", p->variant_count);
+	if (f->json || p->variants_folded)
+		number_fact(f, "contexts_folded", p->variants_folded);
+}
+
 static void loss_facts(struct facts *f, const struct slope_profile *p)
 {
 	bool any = false;
@@ -248,6 +263,7 @@ static void print_facts(struct facts *f, const struct slope_profile *p, const st
 	run_facts(f, p);
 	measure_facts(f, p);
 	size_facts(f, p);
+	context_facts(f, p);
 	statistics_facts(f, p, s);
 	loss_facts(f, p);
 	problem_facts(f, p);

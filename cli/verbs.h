@@ -14,6 +14,7 @@
 	X(explain, "say what makes a function grow: its own code or a callee, down to the culprit") \
 	X(diff, "say what grows or costs otherwise than in another profile")                 \
 	X(check, "hold the growth of functions against rules or a baseline: a gate for CI")   \
+	X(contexts, "show along which callers the cost of functions comes")                     \
 	X(threads, "show the threads of a profile, and what other threads and the outside feed") \
 	X(export, "print a profile in another format: csv, json, callgrind")                 \
 	X(merge, "make one profile of several")                                              \

@@ -21,8 +21,9 @@ _slope_options() {
 		echo '-r --rules= -b --baseline= -j --json --junit= -q --quiet --inconclusive= --allow-missing --of= -u --unit='
 		echo '-i --input= --level= --min-exponent= --share= --color='
 		;;
+	contexts) echo '-j --json -f --function= -k --k= -s --similar= -b --by= --sites --statistics -n --top= -u --unit= --ascii --color=' ;;
 	threads) echo '-j --json -n --top= -u --unit= -f --filter= --color=' ;;
-	export) echo '-f --format= -o --output= -u --unit= --threads -i --input= --function=' ;;
+	export) echo '-f --format= -o --output= -u --unit= --threads -k --k= -i --input= --function=' ;;
 	merge) echo '-o --output=' ;;
 	info) echo '-j --json' ;;
 	doctor) echo '-j --json --color=' ;;
@@ -41,11 +42,12 @@ _slope_values() {
 	record/--contexts) echo 'cct 1 2 4 10' ;;
 	record/--context-recursion) echo 'keep collapse' ;;
 	report/--sort | report/-s) echo 'growth total self calls name' ;;
+	contexts/--by | contexts/-b) echo 'self total calls' ;;
 	*/--of) echo 'mean max min' ;;
 	check/--inconclusive) echo 'apart pass fail' ;;
 	export/--format | export/-f) echo 'csv json callgrind pprof folded speedscope extrap' ;;
 	*/--input | report/-i | show/-i | export/-i | diff/-i | check/-i) echo 'trms rms' ;;
-	*/--unit | report/-u | show/-u | explain/-u | threads/-u | export/-u | diff/-u | check/-u) echo 'ir bb' ;;
+	*/--unit | report/-u | show/-u | explain/-u | contexts/-u | threads/-u | export/-u | diff/-u | check/-u) echo 'ir bb' ;;
 	*/--color) echo 'auto always never' ;;
 	esac
 }
@@ -67,7 +69,7 @@ _slope_program_at() {
 }
 
 _slope() {
-	local verbs='record report show explain diff check threads export merge info doctor'
+	local verbs='record report show explain diff check contexts threads export merge info doctor'
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} first=2 at values
 	COMPREPLY=()
 	case " $verbs " in

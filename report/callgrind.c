@@ -8,12 +8,16 @@
  * Files below the program's directory are named relative to it:
  * callgrind_annotate cuts its own directory from callers' files but not from
  * callees', and would take one function for two.
+ *
+ * With contexts, each is a function of its own, named as callgrind itself names
+ * them: f'caller'caller.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/functions.h"
+#include "report/callpaths.h"
 
 struct callgrind {
 	const struct slope_profile *p;
@@ -202,7 +206,7 @@ static void put_all(struct callgrind *c)
 	put_totals(c, "totals");
 }
 
-bool slope_export_callgrind(const struct slope_profile *p, FILE *out)
+static bool put_functions(const struct slope_profile *p, FILE *out)
 {
 	struct callgrind c = {
 		.p = p, .out = out,
@@ -220,5 +224,16 @@ bool slope_export_callgrind(const struct slope_profile *p, FILE *out)
 	free(c.file_named);
 	free(c.file_of);
 	free(c.edge);
+	return ok;
+}
+
+bool slope_export_callgrind(const struct slope_profile *p, const struct slope_export_options *o, FILE *out)
+{
+	if (!slope_callpaths_wanted(p, o) || p->context_k)
+		return put_functions(p, out);
+	struct slope_profile *separated = slope_callpaths_separate(p, o->k);
+	bool ok = separated && put_functions(separated, out);
+
+	slope_callpaths_unite(separated);
 	return ok;
 }

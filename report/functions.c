@@ -16,7 +16,9 @@ struct slope_report_options slope_report_defaults(const struct slope_profile *p)
 
 struct slope_export_options slope_export_defaults(const struct slope_profile *p)
 {
-	return (struct slope_export_options){ .metric = slope_report_defaults(p).metric };
+	return (struct slope_export_options){
+		.metric = slope_report_defaults(p).metric, .k = p->context_count && !p->context_k ? UINT32_MAX : 0,
+	};
 }
 
 const char *slope_report_file(const struct slope_profile *p, const struct slope_profile_function *f)

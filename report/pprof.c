@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * `slope export --format=pprof`: the messages of pprof's profile.proto in a
- * gzip stream. A profile has no calling contexts, so a sample's stack is one
- * function. There are two kinds of samples, and no value is in both:
+ * gzip stream. Without calling contexts a sample's stack is one function. There
+ * are two kinds of samples, and no value is in both:
  *
  *   - one for each function and thread: its calls, its cost with callees
  *     (ir_total) and without (ir);
  *   - one for each point of that, with the input size as its label n: the
  *     calls and the cost with callees of that size (calls_by_n, ir_by_n).
+ *
+ * With contexts there is a third kind, one for each of them with its stack: it
+ * has the calls and the cost without callees, and the first kind has not.
  *
  * So every value adds up by itself; ir adds up to the program's cost. The
  * values of the first unit stand last, and its own cost is the very last:
@@ -27,6 +30,7 @@
 #include "report/functions.h"
 #include "report/names.h"
 #include "report/protobuf.h"
+#include "report/callpaths.h"
 
 /* Numbers of fields in profile.proto. */
 enum { SAMPLE_TYPE = 1, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING, PERIOD_TYPE = 11, PERIOD, COMMENT, DEFAULT_TYPE };
@@ -65,6 +69,8 @@ struct pprof {
 	struct about *module;
 	uint32_t metric;
 	bool process;                /* threads are of several */
+	bool contexts;
+	struct slope_callpaths stacks;
 };
 
 static uint64_t unit_text(uint32_t unit, unsigned which)
@@ -126,19 +132,18 @@ static void put_types(struct pprof *pp)
 
 /* ---- samples ---- */
 
-/* `n` is NULL for a sample of a function. */
-static void put_sample(struct pprof *pp, const struct slope_profile_row *row, const uint64_t *value, const uint64_t *n)
+/* A stack, the function itself first, and what it has in a thread. `n` is NULL for all sizes. */
+static void put_sample(struct pprof *pp, uint32_t *function, size_t count, uint32_t thread, const uint64_t *value,
+		       const uint64_t *n)
 {
 	struct slope_protobuf m, label;
-	uint64_t location = (uint64_t)row->function + 1;
 
 	slope_protobuf_init(&m);
-	slope_protobuf_packed(&m, SAMPLE_LOCATION, &location, 1);
 	slope_protobuf_packed(&m, SAMPLE_VALUE, value, value_at(pp, 0, OF_UNIT));
 	if (pp->p->thread_count > 1) {
 		slope_protobuf_init(&label);
 		slope_protobuf_number(&label, LABEL_KEY, TEXT_THREAD);
-		slope_protobuf_number(&label, LABEL_TEXT, thread_text(pp, row->thread));
+		slope_protobuf_number(&label, LABEL_TEXT, thread_text(pp, thread));
 		slope_protobuf_nested(&m, SAMPLE_LABEL, &label);
 	}
 	if (n) {
@@ -148,31 +153,60 @@ static void put_sample(struct pprof *pp, const struct slope_profile_row *row, co
 		slope_protobuf_number(&label, LABEL_UNIT, TEXT_CELLS);
 		slope_protobuf_nested(&m, SAMPLE_LABEL, &label);
 	}
-	slope_protobuf_write(&pp->to, SAMPLE, &m);
+	for (size_t i = 0; i < count; i++)
+		function[i]++;           /* locations begin with 1 */
+	slope_protobuf_write_list(&pp->to, SAMPLE, SAMPLE_LOCATION, function, count, &m);
 }
 
 static void put_row(struct pprof *pp, const struct slope_profile_row *row)
 {
-	uint64_t value[VALUES_MAX] = { [VALUE_CALLS] = row->calls };
+	uint64_t value[VALUES_MAX] = { [VALUE_CALLS] = pp->contexts ? 0 : row->calls };
+	uint32_t function = row->function;
 
 	for (uint32_t u = 0; u < pp->p->units; u++) {
 		value[value_at(pp, u, OF_TOTAL)] = row->total[u];
-		value[value_at(pp, u, OF_SELF)] = row->self[u];
+		value[value_at(pp, u, OF_SELF)] = pp->contexts ? 0 : row->self[u];
 	}
-	put_sample(pp, row, value, NULL);
+	put_sample(pp, &function, 1, row->thread, value, NULL);
+}
+
+static bool put_context(struct pprof *pp, size_t at)
+{
+	const struct slope_profile_context *node = &pp->p->context[at];
+	uint64_t value[VALUES_MAX] = { [VALUE_CALLS] = node->calls };
+	size_t count = slope_callpaths_of(&pp->stacks, at);
+
+	for (uint32_t u = 0; u < pp->p->units; u++)
+		value[value_at(pp, u, OF_SELF)] = node->self[u];
+	if (count)
+		put_sample(pp, pp->stacks.function, count, node->thread, value, NULL);
+	return count != 0;
+}
+
+static bool counts(const struct slope_profile *p, const struct slope_profile_context *node)
+{
+	bool any = node->calls != 0;
+
+	for (uint32_t u = 0; u < p->units; u++)
+		any |= node->self[u] != 0;
+	return any;
 }
 
 static void put_point(struct pprof *pp, const struct slope_profile_row *row, const struct slope_point *point)
 {
 	uint64_t value[VALUES_MAX] = { [VALUE_CALLS_BY_N] = point->calls };
+	uint32_t function = row->function;
 
 	for (uint32_t u = 0; u < pp->p->units; u++)
 		value[value_at(pp, u, OF_BY_N)] = point->cost[u].sum;
-	put_sample(pp, row, value, &point->n);
+	put_sample(pp, &function, 1, row->thread, value, &point->n);
 }
 
-static void put_samples(struct pprof *pp)
+static bool put_samples(struct pprof *pp)
 {
+	for (size_t i = 0; pp->contexts && i < pp->p->context_count; i++)
+		if (counts(pp->p, &pp->p->context[i]) && !put_context(pp, i))
+			return false;
 	for (size_t i = 0; i < pp->p->row_count; i++) {
 		const struct slope_profile_row *row = &pp->p->row[i];
 		const struct slope_profile_points *points = &row->points[pp->metric];
@@ -181,6 +215,7 @@ static void put_samples(struct pprof *pp)
 		for (size_t k = 0; k < points->count; k++)
 			put_point(pp, row, slope_profile_point(pp->p, points, k));
 	}
+	return true;
 }
 
 /* ---- places ---- */
@@ -345,7 +380,8 @@ static bool put_profile(struct pprof *pp)
 	struct slope_protobuf last;
 
 	put_types(pp);
-	put_samples(pp);
+	if (!put_samples(pp))
+		return false;
 	survey_modules(pp);
 	put_mappings(pp);
 	for (size_t i = 0; i < pp->p->function_count; i++)
@@ -363,15 +399,19 @@ static bool put_profile(struct pprof *pp)
 
 bool slope_export_pprof(const struct slope_profile *p, const struct slope_export_options *o, FILE *out)
 {
-	struct pprof pp = { .p = p, .metric = o->metric, .process = slope_names_many_processes(p) };
+	struct pprof pp = { .p = p, .metric = o->metric,
+		.process = slope_names_many_processes(p), .contexts = slope_callpaths_wanted(p, o),
+	};
 	bool ok;
 
+	slope_callpaths_init(&pp.stacks, p, o);
 	pp.module = calloc(p->module_count + 1, sizeof(*pp.module));
 	ok = pp.module && slope_gzip_init(&pp.to, out);
 	if (ok) {
 		ok = put_profile(&pp);
 		slope_gzip_fini(&pp.to);
 	}
+	slope_callpaths_fini(&pp.stacks);
 	free(pp.module);
 	return ok;
 }

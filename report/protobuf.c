@@ -84,6 +84,23 @@ void slope_protobuf_write(struct slope_gzip *to, uint32_t field, const struct sl
 	slope_gzip_put(to, m->bytes, m->count);
 }
 
+void slope_protobuf_write_list(struct slope_gzip *to, uint32_t field, uint32_t list, const uint32_t *number, size_t count,
+			       const struct slope_protobuf *m)
+{
+	unsigned char outer[2 * VARINT_BYTES], inner[2 * VARINT_BYTES], varint[VARINT_BYTES];
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += put_varint(varint, number[i]);
+	size_t head = put_head(inner, list, bytes);
+
+	slope_gzip_put(to, outer, put_head(outer, field, head + bytes + m->count));
+	slope_gzip_put(to, inner, head);
+	for (size_t i = 0; i < count; i++)
+		slope_gzip_put(to, varint, put_varint(varint, number[i]));
+	slope_gzip_put(to, m->bytes, m->count);
+}
+
 static bool is_foreign(const char *text, unsigned *bytes)
 {
 	return slope_utf8_next(text, bytes) == 0xFFFD && *bytes == 1;

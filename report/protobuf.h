@@ -36,6 +36,13 @@ void slope_protobuf_nested(struct slope_protobuf *m, uint32_t field, const struc
 /* A message as a field of the file. */
 void slope_protobuf_write(struct slope_gzip *to, uint32_t field, const struct slope_protobuf *m);
 
+/*
+ * The same with several numbers in one field before all others, as many as
+ * there are.
+ */
+void slope_protobuf_write_list(struct slope_gzip *to, uint32_t field, uint32_t list, const uint32_t *number, size_t count,
+			       const struct slope_protobuf *m);
+
 /* A text as a field of the file, two parts as one. Bytes that are no UTF-8 become U+FFFD. NULL is empty. */
 void slope_protobuf_write_text(struct slope_gzip *to, uint32_t field, const char *text, const char *more);
 

@@ -64,24 +64,31 @@ bool slope_export_csv(const struct slope_profile *p, FILE *out);
 /* All that the profile holds, schema "slope-profile/1". */
 bool slope_export_json(const struct slope_profile *p, FILE *out);
 
-/* For callgrind_annotate and KCachegrind; input sizes have no place there. */
-bool slope_export_callgrind(const struct slope_profile *p, FILE *out);
-
 /* What of a profile goes into those formats that do not take all of it. */
 struct slope_export_options {
 	uint32_t unit;               /* folded: position of the cost unit */
 	uint32_t metric;             /* pprof, extrap: SLOPE_METRIC_*, by which input size points count */
 	bool threads;                /* folded: threads apart */
+	uint32_t k;                  /* callgrind, pprof, folded, speedscope: callers at most; 0: functions alone */
 	const char *function;        /* extrap: only functions of this name, shown or in the symbol table; NULL: all */
 };
 
-/* The first unit, trms if the profile has it, all functions, threads added up. */
+/*
+ * The first unit, trms if the profile has it, all functions, threads added up;
+ * all callers where the profile has calling context trees, else none.
+ */
 struct slope_export_options slope_export_defaults(const struct slope_profile *p);
+
+/*
+ * For callgrind_annotate and KCachegrind; input sizes have no place there. With
+ * k callers, which takes calling context trees, each context is a function: f'caller'caller.
+ */
+bool slope_export_callgrind(const struct slope_profile *p, const struct slope_export_options *o, FILE *out);
 
 /* For pprof: binary, in a gzip stream. Self and total cost, and what calls of each input size cost. */
 bool slope_export_pprof(const struct slope_profile *p, const struct slope_export_options *o, FILE *out);
 
-/* For flame graphs: "module;function self-cost", a line each. */
+/* For flame graphs: "module;function self-cost", a line each; with contexts "unit;main;caller;function self-cost". */
 bool slope_export_folded(const struct slope_profile *p, const struct slope_export_options *o, FILE *out);
 
 /* For speedscope: self costs, a profile for each unit, and for each thread where there are several. */

@@ -3,6 +3,9 @@
  * `slope report --json`, schema "slope-report/1". Others rely on these keys: new
  * ones may come, none may go or change its meaning.
  */
+#include <stdlib.h>
+
+#include "analysis/contrast.h"
 #include "report/facts.h"
 #include "report/functions.h"
 #include "report/growth_json.h"
@@ -21,8 +24,32 @@ static void put_sizes(struct slope_json *j, const struct slope_rank_row *row)
 	slope_json_end(j);
 }
 
-static void put_function(struct slope_json *j, const struct slope_profile *p, const struct slope_rank_row *row,
-			 double times)
+/* Null where points were not recorded by context. */
+static bool put_contexts(struct slope_json *j, const struct slope_profile *p, const struct slope_rank_row *row,
+			 const struct slope_report_options *o)
+{
+	struct slope_contrast v;
+
+	if (!p->variant_count) {
+		slope_json_null(j, "by_context");
+		return true;
+	}
+	if (!slope_contrast_init(&v, p, row->function, 0, o->metric, o->unit, false))
+		return false;
+	char *text = slope_contrast_text(&v, p);
+
+	slope_json_object(j, "by_context", true);
+	slope_json_uint(j, "k", v.k);
+	slope_json_bool(j, "differ", v.differ);
+	slope_json_string(j, "text", v.differ ? text : NULL);
+	slope_json_end(j);
+	slope_contrast_fini(&v);
+	free(text);
+	return text;
+}
+
+static bool put_function(struct slope_json *j, const struct slope_profile *p, const struct slope_rank_row *row,
+			 const struct slope_report_options *o)
 {
 	char later[32];
 	const struct slope_profile_function *f = &p->function[row->function];
@@ -40,20 +67,24 @@ static void put_function(struct slope_json *j, const struct slope_profile *p, co
 	slope_growth_json(j, "growth", &row->growth);
 	slope_json_object(j, "share", true);
 	slope_json_real(j, "now", row->share);
-	snprintf(later, sizeof(later), "at_%gx", times);
+	snprintf(later, sizeof(later), "at_%gx", o->times);
 	slope_json_real(j, later, row->later);
 	slope_json_end(j);
 	slope_json_string(j, "group", slope_group_name(row->group));
 	slope_json_real(j, "score", row->score);
 	slope_json_bool(j, "ramp", row->ramp);
 	slope_json_string(j, "via", row->via == SLOPE_FN_NONE ? NULL : p->function[row->via].name);
+	bool ok = put_contexts(j, p, row, o);
+
 	slope_json_end(j);
+	return ok;
 }
 
 bool slope_report_json(const struct slope_profile *p, const struct slope_report_options *o, FILE *out)
 {
 	struct slope_report_rows r;
 	struct slope_json j;
+	bool ok = true;
 
 	if (!slope_report_rows_init(&r, p, o))
 		return false;
@@ -74,9 +105,9 @@ bool slope_report_json(const struct slope_profile *p, const struct slope_report_
 	slope_json_uint(&j, "function_count", r.count);
 	slope_json_array(&j, "functions", false);
 	for (size_t i = 0; i < slope_report_rows_shown(&r, o); i++)
-		put_function(&j, p, &r.row[i], o->times);
+		ok &= put_function(&j, p, &r.row[i], o);
 	slope_json_end(&j);
 	slope_json_end(&j);
 	slope_report_rows_fini(&r);
-	return true;
+	return ok;
 }

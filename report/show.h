@@ -8,6 +8,7 @@
 #define SLOPE_REPORT_SHOW_H
 
 #include "analysis/guess.h"
+#include "analysis/contrast.h"
 #include "report/axis.h"
 #include "report/listing.h"
 
@@ -55,6 +56,7 @@ struct slope_show {
 	size_t threads;
 	struct slope_show_neighbour *caller, *callee;   /* the most costly first */
 	size_t callers, callees;
+	struct slope_contrast contrast;            /* by its callers, where points were recorded by context */
 	struct slope_listing listing;
 };
 

@@ -191,6 +191,7 @@ bool slope_show_init(struct slope_show *s, const struct slope_profile *p, const 
 
 	if (ok)
 		analyse(s);
+	ok = ok && (!p->variant_count || slope_contrast_init(&s->contrast, p, o->function, 0, o->metric, o->unit, true));
 	ok = ok && split_threads(s, row, rows) && find_neighbours(s) && slope_listing_init(&s->listing, p, s->f);
 	if (!ok)
 		slope_show_fini(s);
@@ -200,6 +201,7 @@ bool slope_show_init(struct slope_show *s, const struct slope_profile *p, const 
 void slope_show_fini(struct slope_show *s)
 {
 	slope_curve_fini(&s->curve);
+	slope_contrast_fini(&s->contrast);
 	free(s->thread);
 	free(s->caller);
 	free(s->callee);

@@ -4,6 +4,7 @@
  * ones may come, none may go or change its meaning.
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "report/facts.h"
 #include "report/functions.h"
@@ -89,6 +90,45 @@ static void put_threads(struct slope_json *j, const struct slope_show *s)
 	slope_json_end(j);
 }
 
+/* What report and show say of a function by its callers; null where points were not recorded by context. */
+static bool put_variants(struct slope_json *j, const struct slope_show *s)
+{
+	const struct slope_contrast *v = &s->contrast;
+	char *text = slope_contrast_text(v, s->p);
+
+	if (!v->count)
+		slope_json_null(j, "by_context");
+	if (!v->count || !text) {
+		bool ok = text;
+
+		free(text);
+		return ok;
+	}
+	slope_json_object(j, "by_context", false);
+	slope_json_uint(j, "k", v->k);
+	slope_json_bool(j, "differ", v->differ);
+	slope_json_string(j, "text", v->differ ? text : NULL);
+	slope_json_array(j, "contexts", false);
+	for (size_t i = 0; i < v->count; i++) {
+		const struct slope_contrast_part *one = &v->part[i];
+
+		slope_json_object(j, NULL, true);
+		slope_json_array(j, "callers", true);
+		for (uint32_t k = 0; k < one->callers; k++)
+			slope_json_string(j, NULL, slope_profile_name(&s->p->function[one->caller[k]]));
+		slope_json_end(j);
+		slope_json_bool(j, "rest", one->rest);
+		slope_json_uint(j, "calls", one->calls);
+		put_cost(j, one->total, one->self);
+		slope_growth_json(j, "growth", &one->growth);
+		slope_json_end(j);
+	}
+	slope_json_end(j);
+	slope_json_end(j);
+	free(text);
+	return true;
+}
+
 static void put_neighbours(struct slope_json *j, const char *key, const struct slope_show *s,
 			   const struct slope_show_neighbour *list, size_t count)
 {
@@ -156,10 +196,12 @@ bool slope_show_json(const struct slope_show *s, FILE *out)
 		put_guess(&j, &s->guess[i]);
 	slope_json_end(&j);
 	put_threads(&j, s);
+	bool ok = put_variants(&j, s);
+
 	put_neighbours(&j, "callers", s, s->caller, s->callers);
 	put_neighbours(&j, "callees", s, s->callee, s->callees);
 	put_source(&j, s);
 	put_points(&j, s);
 	slope_json_end(&j);
-	return true;
+	return ok;
 }

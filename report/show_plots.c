@@ -125,5 +125,7 @@ bool slope_page_plots(const struct slope_show *s, FILE *out)
 	plot.y = slope_show_y(s);
 	plot.x_title = plot.x.log ? "n (log)" : "n";
 	fputc('\n', out);
-	return put_curve(s, &plot, out) && put_workload(s, &plot, out);
+	bool ok = s->contrast.count > 1 ? slope_page_split(s, &plot, out) : put_curve(s, &plot, out);
+
+	return ok && put_workload(s, &plot, out);
 }

@@ -170,7 +170,7 @@ static bool put_neighbours(const struct slope_show *s, const char *title, const 
 
 bool slope_page_tables(const struct slope_show *s, FILE *out)
 {
-	return put_guesses(s, out) && put_threads(s, out) &&
+	return put_guesses(s, out) && slope_page_contexts(s, out) && put_threads(s, out) &&
 	       put_neighbours(s, "called by", s->caller, s->callers, false, out) &&
 	       put_neighbours(s, "calls", s->callee, s->callees, true, out);
 }

@@ -252,6 +252,25 @@ static void put_variance(const struct slope_show *s, FILE *out)
 			  slope_table_real(w->cost[SLOPE_COST_MAX], most), slope_table_real(w->calls, calls));
 }
 
+/* "n^2 from parse_list, n elsewhere": then the growth above is that of a mixture. */
+static bool put_contexts(const struct slope_show *s, FILE *out)
+{
+	char *text = slope_contrast_text(&s->contrast, s->p), low[SLOPE_GROWTH_TEXT], high[SLOPE_GROWTH_TEXT];
+	struct slope_growth best, worst;
+	bool ok = text;
+
+	if (!s->contrast.count && slope_contrast_mixed(&s->curve, &best, &worst)) {
+		put_entry(s, out, "mixture", "calls of the same n grow like %s at best and like %s at worst: their data or their "
+			  "callers differ%s", slope_growth_text(&best, low), slope_growth_text(&worst, high),
+			  s->callers > 1 ? "; record --context=1 tells callers apart" : "");
+	}
+
+	if (ok && *text)
+		ok = put_safe_entry(s, out, "contexts", text);
+	free(text);
+	return ok;
+}
+
 static void put_input(const struct slope_show *s, FILE *out)
 {
 	char outside[16], threads[16];
@@ -276,6 +295,7 @@ bool slope_show_text(const struct slope_show *s, FILE *out)
 	ok &= slope_parts_each_loss(s->p, put_loss, &(struct loss_entries){ s, out });
 	fputc('\n', out);
 	put_growth(s, out);
+	ok &= put_contexts(s, out);
 	put_outliers(s, out);
 	put_variance(s, out);
 	put_input(s, out);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * `slope export --format=speedscope`. Each function that cost something itself
- * is one sample, weighted with that cost: a profile has no calling contexts, so
- * a stack is the function alone. Speedscope keeps a list of profiles: one for
- * each unit over all threads, and where there are several threads one more for
- * each of them.
+ * is one sample, weighted with that cost; where the profile has calling contexts,
+ * each context is one, and else a stack is the function alone. Speedscope keeps a
+ * list of profiles: one for each unit over all threads, and where there are
+ * several threads one more for each of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +13,16 @@
 #include "report/json.h"
 #include "report/names.h"
 #include "report/parts.h"
+#include "report/callpaths.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
-/* Rows of a profile: those of all threads, or of one. */
+/* What a profile there is made of: rows, or nodes of contexts, of all threads or of one. */
 struct sheet {
 	const struct slope_profile_row *const *row;
 	size_t count;
+	size_t first, end;                       /* nodes */
+	uint32_t thread;                         /* whose nodes; UINT32_MAX: of all */
 };
 
 struct speedscope {
@@ -28,22 +31,29 @@ struct speedscope {
 	uint32_t *frame;                         /* by function */
 	const struct slope_profile_row **row;    /* sorted by thread, then function */
 	size_t *first;                           /* by thread: position of its first row; and the end */
+	bool contexts;
+	size_t *node, *node_end;                 /* by thread: its first node, and behind its last */
+	struct slope_callpaths stacks;
+	bool failed;
 };
 
 static void put_frames(struct speedscope *s)
 {
 	uint32_t frames = 0;
 
+	for (size_t i = 0; i < s->p->row_count; i++)
+		s->frame[s->p->row[i].function] = 1;
+	for (size_t i = 0; i < s->p->context_count; i++)
+		s->frame[s->p->context[i].function] = 1;
 	slope_json_object(&s->j, "shared", false);
 	slope_json_array(&s->j, "frames", false);
-	for (size_t i = 0; i < s->p->row_count; i++) {
-		uint32_t function = s->p->row[i].function;
-		const struct slope_profile_function *f = &s->p->function[function];
+	for (size_t i = 0; i < s->p->function_count; i++) {
+		const struct slope_profile_function *f = &s->p->function[i];
 		const char *file = slope_report_file(s->p, f);
 
-		if (i && s->p->row[i - 1].function == function)
-			continue;
-		s->frame[function] = frames++;
+		if (!s->frame[i])
+			continue;                /* never ran */
+		s->frame[i] = frames++;
 		slope_json_object(&s->j, NULL, true);
 		slope_json_string(&s->j, "name", slope_profile_name(f));
 		if (!file && f->module < s->p->module_count)
@@ -72,13 +82,62 @@ static void sort_by_thread(struct speedscope *s)
 		s->row[s->first[p->row[i].thread + 1]++] = &p->row[i];
 }
 
-static uint64_t sum_of(const struct sheet *sheet, uint32_t unit)
+static void find_nodes(struct speedscope *s)
+{
+	for (size_t i = 0; i < s->p->context_count; i++) {
+		uint32_t thread = s->p->context[i].thread;
+
+		if (!s->node_end[thread])
+			s->node[thread] = i;
+		s->node_end[thread] = i + 1;
+	}
+}
+
+/* The self cost of a node, 0 for one of another thread. */
+static uint64_t weight_of(const struct speedscope *s, const struct sheet *sheet, size_t node, uint32_t unit)
+{
+	const struct slope_profile_context *at = &s->p->context[node];
+
+	return sheet->thread == UINT32_MAX || sheet->thread == at->thread ? at->self[unit] : 0;
+}
+
+static uint64_t sum_of(const struct speedscope *s, const struct sheet *sheet, uint32_t unit)
 {
 	uint64_t sum = 0;
 
+	for (size_t i = sheet->first; s->contexts && i < sheet->end; i++)
+		sum += weight_of(s, sheet, i, unit);
+	if (s->contexts)
+		return sum;
 	for (size_t i = 0; i < sheet->count; i++)
 		sum += sheet->row[i]->self[unit];
 	return sum;
+}
+
+/* The outermost caller comes first here. */
+static void put_stack(struct speedscope *s, size_t node)
+{
+	size_t count = slope_callpaths_of(&s->stacks, node);
+
+	s->failed |= !count;
+	slope_json_array(&s->j, NULL, true);
+	while (count-- > 0)
+		slope_json_uint(&s->j, NULL, s->frame[s->stacks.function[count]]);
+	slope_json_end(&s->j);
+}
+
+static void put_stacks(struct speedscope *s, const struct sheet *sheet, uint32_t unit)
+{
+	slope_json_array(&s->j, "samples", true);
+	for (size_t i = sheet->first; i < sheet->end; i++)
+		if (weight_of(s, sheet, i, unit))
+			put_stack(s, i);
+	slope_json_end(&s->j);
+	slope_json_array(&s->j, "weights", true);
+	for (size_t i = sheet->first; i < sheet->end; i++)
+		if (weight_of(s, sheet, i, unit))
+			slope_json_uint(&s->j, NULL, weight_of(s, sheet, i, unit));
+	slope_json_end(&s->j);
 }
 
 static void put_samples(struct speedscope *s, const struct sheet *sheet, uint32_t unit)
@@ -125,8 +184,11 @@ static void put_profile(struct speedscope *s, const struct sheet *sheet, uint32_
 	put_name(s, unit, which, process);
 	slope_json_string(&s->j, "unit", time ? "nanoseconds" : "none");
 	slope_json_uint(&s->j, "startValue", 0);
-	slope_json_uint(&s->j, "endValue", sum_of(sheet, unit));
-	put_samples(s, sheet, unit);
+	slope_json_uint(&s->j, "endValue", sum_of(s, sheet, unit));
+	if (s->contexts)
+		put_stacks(s, sheet, unit);
+	else
+		put_samples(s, sheet, unit);
 	slope_json_end(&s->j);
 }
 
@@ -134,13 +196,13 @@ static void put_profiles(struct speedscope *s)
 {
 	const struct slope_profile *p = s->p;
 	bool process = slope_names_many_processes(p);
-	struct sheet all = { s->row, p->row_count };
+	struct sheet all = { s->row, p->row_count, 0, p->context_count, UINT32_MAX };
 
 	slope_json_array(&s->j, "profiles", false);
 	for (uint32_t u = 0; u < p->units; u++)
 		put_profile(s, &all, u, NULL, process);
 	for (size_t t = 0; t < p->thread_count && p->thread_count > 1; t++) {
-		struct sheet one = { s->row + s->first[t], s->first[t + 1] - s->first[t] };
+		struct sheet one = { s->row + s->first[t], s->first[t + 1] - s->first[t], s->node[t], s->node_end[t], (uint32_t)t };
 
 		for (uint32_t u = 0; u < p->units && one.count; u++)
 			put_profile(s, &one, u, &p->thread[t], process);
@@ -172,16 +234,23 @@ bool slope_export_speedscope(const struct slope_profile *p, const struct slope_e
 		.frame = calloc(p->function_count + 1, sizeof(*s.frame)),
 		.row = calloc(p->row_count + 1, sizeof(*s.row)),
 		.first = calloc(p->thread_count + 2, sizeof(*s.first)),
+		.node = calloc(p->thread_count + 1, sizeof(*s.node)),
+		.node_end = calloc(p->thread_count + 1, sizeof(*s.node_end)),
+		.contexts = slope_callpaths_wanted(p, o),
 	};
-	bool ok = s.frame && s.row && s.first;
+	bool ok = s.frame && s.row && s.first && s.node && s.node_end;
 
-	(void)o;
+	slope_callpaths_init(&s.stacks, p, o);
 	if (ok) {
 		sort_by_thread(&s);
+		find_nodes(&s);
 		put_file(&s, out);
 	}
+	slope_callpaths_fini(&s.stacks);
+	free(s.node);
+	free(s.node_end);
 	free(s.frame);
 	free(s.row);
 	free(s.first);
-	return ok;
+	return ok && !s.failed;
 }

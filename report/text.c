@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/contrast.h"
 #include "report/clip.h"
 #include "report/functions.h"
 #include "report/parts.h"
@@ -23,6 +24,7 @@
 #define COLUMNS_MAX 14
 #define GROUP_TOP 10u            /* functions of a group, where nobody asks for another number */
 #define WORTH_A_WORD 0.01        /* of the cost, in the function itself */
+#define CONTEXTS_TOP 10u         /* functions of which it is said that they grow otherwise from other callers */
 #define ADVICE_TOP 3u            /* unclear functions for which it is said what would settle them */
 
 /* What the rows of one table have in common. */
@@ -313,6 +315,72 @@ static bool put_ramps(const struct slope_report_rows *r, FILE *out)
 	return true;
 }
 
+/* Without contexts: functions worth a row of which calls of the same size grow otherwise, and which have several callers. */
+static bool put_mixtures(const struct slope_profile *p, const struct slope_report_rows *r, const struct slope_report_options *o,
+			 FILE *out)
+{
+	struct slope_curve curve = slope_curve_none();
+	bool ok = true;
+
+	for (size_t i = 0, said = 0; ok && i < r->count && said < ADVICE_TOP; i++) {
+		const struct slope_rank_row *row = &r->row[i];
+		char low[SLOPE_GROWTH_TEXT], high[SLOPE_GROWTH_TEXT];
+		struct slope_growth best, worst;
+
+		if (row->group == SLOPE_GROUP_REST)
+			continue;
+		ok = slope_curve_load(&curve, p, row->function, SLOPE_CURVE_ALL_THREADS, o->metric, o->unit);
+		if (!ok || !slope_contrast_mixed(&curve, &best, &worst) || slope_contrast_callers_of(p, row->function) < 2)
+			continue;
+		char *name = slope_clip_name(row->name, 32);
+
+		ok = name;
+		if (ok)
+			fprintf(out, "%s is a mixture: calls of the same n grow like %s at best, like %s at worst;\n"
+				     "record --context=1 tells its callers apart.\n", name, slope_growth_text(&best, low),
+				slope_growth_text(&worst, high));
+		free(name);
+		said++;
+	}
+	slope_curve_fini(&curve);
+	return ok;
+}
+
+/* Functions worth a row whose growth differs between callers, and what was too rare to be told apart. */
+static bool put_contexts(const struct slope_profile *p, const struct slope_report_rows *r, const struct slope_report_options *o,
+			 FILE *out)
+{
+	bool ok = true;
+	char number[8];
+
+	if (!p->variant_count)
+		return put_mixtures(p, r, o, out);
+	for (size_t i = 0, said = 0; ok && i < r->count && said < CONTEXTS_TOP; i++) {
+		struct slope_contrast v;
+
+		if (r->row[i].group == SLOPE_GROUP_REST)
+			continue;
+		if (!slope_contrast_init(&v, p, r->row[i].function, 0, o->metric, o->unit, false))
+			return false;
+		char *text = slope_contrast_text(&v, p), *name = slope_clip_name(r->row[i].name, 32);
+		char *safe = text ? slope_clip_middle(text, SIZE_MAX) : NULL;
+
+		ok = name && safe;
+		if (ok && *safe) {
+			fprintf(out, "%s grows otherwise from other callers: %s.\n", name, safe);
+			said++;
+		}
+		slope_contrast_fini(&v);
+		free(text);
+		free(name);
+		free(safe);
+	}
+	if (p->variants_folded)
+		fprintf(out, "%s contexts were too rare to be told apart; they count with fewer callers.\n",
+			slope_table_number(p->variants_folded, number));
+	return ok;
+}
+
 static void put_folded(const struct slope_profile *p, const struct slope_report_rows *r, FILE *out)
 {
 	size_t folded = 0;
@@ -379,6 +447,7 @@ bool slope_report_text(const struct slope_profile *p, const struct slope_report_
 		ok &= put_rows(&v, out);
 		fputc('\n', out);
 		put_rest(&r, o, out);
+		ok &= put_contexts(p, &r, o, out);
 		ok &= put_ramps(&r, out);
 		ok &= put_advice(&r, o, out);
 		put_folded(p, &r, out);

@@ -50,10 +50,16 @@ def folded_lines(text):
         yield match[1].split(";"), int(match[2])
 
 
+UNITS = {"ir": "ir (instructions)", "bb": "bb (basic blocks)"}
+
+
 def folded(profile):
     for unit in profile.units:
         wanted, got = collections.Counter(), collections.Counter()
-        for record in profile.records:
+        for context in profile.contexts:
+            frames = [folded_name(profile.functions[function]["name"]) for function in reversed(profile.stack(context))]
+            wanted[";".join([UNITS[unit], *frames])] += context["self"][unit]
+        for record in profile.records if not profile.contexts else []:
             function = profile.functions[record["function"]]
             module = profile.module(function)
             frames = ([folded_name(module)] if module else []) + [folded_name(function["name"])]
@@ -64,7 +70,7 @@ def folded(profile):
         same(f"{unit} in all", sum(got.values()), profile.total(unit))
         apart = collections.Counter()
         for frames, cost in folded_lines(profile.export("folded", f"--unit={unit}", "--threads")):
-            apart[frames[0]] += cost
+            apart[frames[1 if profile.contexts else 0]] += cost
         threads = collections.Counter()
         for record in profile.records:
             thread = profile.threads[record["thread"]]
@@ -78,34 +84,41 @@ INT64_MAX = 2**63 - 1        # values are signed there; what is larger becomes t
 
 
 def pprof_samples(found, text):
-    """(function, thread, n) -> values by their type; function is a position in slope's list."""
+    """(stack, thread, n) -> values by their type; functions are positions in slope's list."""
     types = [text[decode.one(entry, "type")] for entry in found["sample_type"]]
     locations = {decode.one(entry, "id"): entry for entry in found["location"]}
     samples = collections.defaultdict(collections.Counter)
     for sample in found["sample"]:
-        if len(sample["value"]) != len(types) or len(sample["location_id"]) != 1:
+        if len(sample["value"]) != len(types) or not sample["location_id"]:
             raise Wrong("a sample has other values or locations than it should")
         labels = {text[decode.one(label, "key")]: label for label in sample["label"]}
         thread = text[decode.one(labels["thread"], "str")] if "thread" in labels else None
         n = decode.one(labels["n"], "num") if "n" in labels else None
-        function = decode.one(locations[sample["location_id"][0]]["line"][0], "function_id") - 1
-        samples[function, thread, n].update(dict(zip(types, sample["value"])))
-    return {key: without_zeroes(values) for key, values in samples.items()}
+        stack = tuple(decode.one(locations[at]["line"][0], "function_id") - 1 for at in sample["location_id"])
+        samples[stack, thread, n].update(dict(zip(types, sample["value"])))
+    return {key: without_zeroes(values) for key, values in samples.items() if without_zeroes(values)}
 
 
 def wanted_samples(profile):
-    samples = {}
+    samples = collections.defaultdict(collections.Counter)
+
+    def thread_of(entry):
+        return str(profile.threads[entry["thread"]]["id"]) if len(profile.threads) > 1 else None
+
+    for context in profile.contexts:
+        values = {"calls": context["calls"]} | context["self"]
+        samples[profile.stack(context), thread_of(context), None].update(values)
     for record in profile.records:
-        thread = str(profile.threads[record["thread"]]["id"]) if len(profile.threads) > 1 else None
-        values = {"calls": record["calls"]}
-        for unit in profile.units:
-            values |= {unit: record["self"][unit], unit + "_total": min(record["total"][unit], INT64_MAX)}
-        samples[record["function"], thread, None] = without_zeroes(values)
+        thread = thread_of(record)
+        values = {unit + "_total": min(record["total"][unit], INT64_MAX) for unit in profile.units}
+        if not profile.contexts:
+            values |= {"calls": record["calls"]} | record["self"]
+        samples[(record["function"],), thread, None].update(values)
         for point in profile.points(record):
             values = {"calls_by_n": point["calls"]}
             values |= {unit + "_by_n": min(point["cost"][unit]["sum"], INT64_MAX) for unit in profile.units}
-            samples[record["function"], thread, min(point["n"], INT64_MAX)] = without_zeroes(values)
-    return samples
+            samples[(record["function"],), thread, min(point["n"], INT64_MAX)].update(values)
+    return {key: without_zeroes(values) for key, values in samples.items() if without_zeroes(values)}
 
 
 def pprof_places(profile, found, text):
@@ -241,9 +254,11 @@ def callgrind(profile):
     found = {name.partition(" [")[0]: int(numbers.split()[0].replace(",", "")) for numbers, name in lines}
     same("callgrind_annotate's total", found.pop("PROGRAM TOTALS", None), profile.total(profile.units[0]))
     wanted = collections.Counter()
-    for record in profile.records:
-        function = profile.functions[record["function"]]
-        wanted[f"{profile.file(function) or '???'}:{function['name']}"] += record["self"][profile.units[0]]
+    for entry in profile.contexts or profile.records:
+        function = profile.functions[entry["function"]]
+        caller = profile.stack(entry)[1:2] if profile.contexts else ()
+        name = "'".join([function["name"], *(profile.functions[at]["name"] for at in caller)])
+        wanted[f"{profile.file(function) or '???'}:{name}"] += entry["self"][profile.units[0]]
     same("callgrind_annotate's table", found, {name: wanted[name] for name in found})
     if sum(found.values()) < 0.99 * sum(wanted.values()):    # it leaves the smallest out, even at 100 %
         raise Wrong(f"callgrind_annotate found no more than {sum(found.values())} of {sum(wanted.values())}")

@@ -37,6 +37,10 @@ next
 1: return
 """
 
+# The same with calling contexts: grow and the recursion of walk are called along several paths.
+CONTEXTS = EVENTS.replace("metrics=both", "metrics=both contexts=tree")
+SLABS = EVENTS.replace("metrics=both", "metrics=both contexts=1")
+
 EMPTY = "options units=ir metrics=trms\n"
 
 # A symbol may have any bytes: these are cut off and overlong, so that every reader must find U+FFFD.
@@ -63,6 +67,7 @@ class Profile:
         self.functions = self.truth["functions"]
         self.records = self.truth["records"]
         self.threads = self.truth["threads"]
+        self.contexts = [] if self.truth["context_k"] else self.truth["contexts"]   # exports show those of trees
         self.metric = "trms" if "trms" in self.truth["input_metrics"] else "rms"
 
     def export(self, form, *options):
@@ -75,6 +80,14 @@ class Profile:
         path = os.path.join(folder, name)
         run(self.slope, "export", f"--format={form}", "-o", path, *options, self.path)
         return path
+
+    def stack(self, context):
+        """Functions, the called one first; the thread itself is no caller."""
+        stack = [context["function"]]
+        while context["parent"] is not None and self.contexts[context["parent"]]["function"]:
+            context = self.contexts[context["parent"]]
+            stack.append(context["function"])
+        return tuple(stack)
 
     def total(self, unit):
         return sum(record["self"][unit] for record in self.records)
@@ -100,7 +113,7 @@ def make(slope, folder):
         run(replay, "-", "-o", path, input=events.encode("utf-8", "surrogateescape"))
         return path
 
-    paths = [replayed("threads", EVENTS), replayed("empty", EMPTY), replayed("badname", BAD_NAME)]
+    paths = [replayed("threads", EVENTS), replayed("contexts", CONTEXTS), replayed("slabs", SLABS), replayed("empty", EMPTY), replayed("badname", BAD_NAME)]
     paths.append(os.path.join(folder, "golden"))
     shutil.copy(os.path.join(HERE, "../format/golden.slope"), paths[-1])
     tool = os.path.join(os.path.dirname(slope), "valgrind/slope-amd64-linux")

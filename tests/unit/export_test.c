@@ -359,7 +359,7 @@ static void test_every_allocation_may_fail(void **state)
 {
 	(void)state;
 	assert_int_equal(allocations_of(slope_export_folded), 0);
-	assert_int_equal(allocations_of(slope_export_speedscope), 3);
+	assert_int_equal(allocations_of(slope_export_speedscope), 5);
 	assert_true(allocations_of(slope_export_pprof) > 1);
 	/* Twins and their names, two curves, and a callpath for each of five. */
 	assert_int_equal(allocations_of(extrap), 9);

@@ -104,6 +104,33 @@ static void test_messages_and_texts_in_a_stream(void **state)
 	EXPECT(got, stream_read(&s, got, sizeof(got)), "\x2a\x03\x08\x96\x01" "\x32\x08ir_total" "\x32\x00");
 }
 
+/* A stack may be deeper than any message is long. */
+static void test_lists_have_any_length(void **state)
+{
+	(void)state;
+	static const uint32_t few[] = { 3, 0, 270 };
+	static unsigned char got[8192];
+	uint32_t *many = calloc(3000, sizeof(*many));
+	struct slope_protobuf m;
+	struct stream s;
+
+	assert_non_null(many);
+	slope_protobuf_init(&m);
+	slope_protobuf_number(&m, 2, 7);
+	stream_open(&s);
+	slope_protobuf_write_list(&s.gzip, 5, 1, few, 3, &m);
+	EXPECT(got, stream_read(&s, got, sizeof(got)), "\x2a\x08" "\x0a\x04\x03\x00\x8e\x02" "\x10\x07");
+	for (size_t i = 0; i < 3000; i++)
+		many[i] = 200;                   /* two bytes each */
+	stream_open(&s);
+	slope_protobuf_write_list(&s.gzip, 5, 1, many, 3000, &m);
+	size_t count = stream_read(&s, got, sizeof(got));
+
+	assert_int_equal(count, 3 + 3 + 6000 + 2);
+	assert_memory_equal(got, "\x2a\xf5\x2e" "\x0a\xf0\x2e" "\xc8\x01", 8);
+	free(many);
+}
+
 static void test_texts_become_utf8(void **state)
 {
 	(void)state;
@@ -163,6 +190,7 @@ int main(void)
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_numbers_are_signed_there),
 		cmocka_unit_test(test_packed_and_nested),
+		cmocka_unit_test(test_lists_have_any_length),
 		cmocka_unit_test(test_messages_and_texts_in_a_stream),
 		cmocka_unit_test(test_texts_become_utf8),
 		cmocka_unit_test(test_a_long_stream),

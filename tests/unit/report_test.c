@@ -440,7 +440,7 @@ static void test_callgrind_annotate_agrees(void **state)
 	struct slope_profile *p = sample_profile();
 	struct page page;
 
-	assert_true(slope_export_callgrind(p, page_open(&page)));
+	assert_true(slope_export_callgrind(p, &(struct slope_export_options){ 0 }, page_open(&page)));
 	char *text = page_text(&page);
 	char *self = filter(text, "callgrind_annotate --auto=no --threshold=100 $FILE 2>&1");
 	char *inclusive = filter(text, "callgrind_annotate --auto=no --threshold=100 "
@@ -474,6 +474,11 @@ static bool view_json(const struct slope_profile *p, FILE *out)
 	return slope_report_json(p, &o, out);
 }
 
+static bool view_callgrind(const struct slope_profile *p, FILE *out)
+{
+	return slope_export_callgrind(p, &(struct slope_export_options){ 0 }, out);
+}
+
 /* With the k-th allocation failing, for all k: no crash, and false until there is enough. How many it takes. */
 static size_t allocations_of(bool (*view)(const struct slope_profile *, FILE *))
 {
@@ -498,7 +503,7 @@ static void test_every_allocation_may_fail(void **state)
 	(void)state;
 	assert_true(allocations_of(view_text) > 50);     /* each cell is one */
 	assert_true(allocations_of(view_json) > 3);
-	assert_int_equal(allocations_of(slope_export_callgrind), 6);
+	assert_int_equal(allocations_of(view_callgrind), 6);
 	assert_int_equal(allocations_of(slope_export_csv), 0);
 	assert_int_equal(allocations_of(slope_export_json), 0);
 }
