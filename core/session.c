@@ -192,7 +192,7 @@ void slope_session_kernel_write(struct slope_session *s, uint64_t address, uint6
 		uint32_t *word = slope_shadow_cell(&s->thread[1]->shadow, cell);
 
 		if (word)
-			*word = slope_stamp_invalidate(*word, s->thread[1]->marks);
+			*word = slope_stamp_invalidate(*word, slope_session_marks(s));
 		else
 			slope_session_lose(s, SLOPE_LOST_CELLS, 1);
 	}

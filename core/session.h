@@ -14,6 +14,7 @@
 
 #include "core/map.h"
 #include "core/sharing.h"
+#include "core/stamp.h"
 
 /* Everything that can be lost, counted, stored in the profile, shown in every report. */
 #define SLOPE_LOST_LIST(X)                                                                  \
@@ -147,6 +148,12 @@ bool slope_session_init(struct slope_session *s, const struct slope_config *conf
  * words are all in a window. The config must have said so.
  */
 void slope_session_parallel(struct slope_session *s);
+
+/* Bits that every stamp has: see core/stamp.h. */
+static inline uint32_t slope_session_marks(const struct slope_session *s)
+{
+	return s->config.marked ? SLOPE_STAMP_MARKS : 0;
+}
 
 /* Counts a loss. */
 static inline void slope_session_lose(struct slope_session *s, enum slope_lost what, uint64_t count)

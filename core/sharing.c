@@ -275,7 +275,7 @@ static void disown(struct slope_session *s, uint32_t writer, uint64_t cell)
 
 	do {
 		old = word ? __atomic_load_n(word, __ATOMIC_ACQUIRE) : 0;
-		next = slope_stamp_not_own(old, t->marks);
+		next = slope_stamp_not_own(old, slope_session_marks(s));
 	} while (next != old && !replace(s, word, old, next));
 }
 
@@ -302,8 +302,8 @@ uint32_t slope_sharing_join(struct slope_session *s, struct slope_thread *t, uin
 		}
 	} while (next != old && !replace(s, word, old, next));
 	if (by_thread(writer) && writer != t->id) {
-		if (s->parallel)
-			__atomic_thread_fence(__ATOMIC_SEQ_CST);     /* it is seen that we visit */
+		if (s->parallel && next == old)
+			__atomic_thread_fence(__ATOMIC_SEQ_CST);     /* it is seen that we visit; a replacement says so too */
 		disown(s, writer, cell);
 	}
 	leaves(s, t);
@@ -345,7 +345,7 @@ static void make_pending(struct slope_session *s, uint32_t id, const struct slop
 	word = slope_shadow_peek(&t->shadow, cell);
 	do {
 		old = word ? __atomic_load_n(word, __ATOMIC_ACQUIRE) : 0;
-	} while (old && !replace(s, word, old, slope_stamp_invalidate(old, t->marks)));
+	} while (old && !replace(s, word, old, slope_stamp_invalidate(old, slope_session_marks(s))));
 }
 
 /* All that the directory's word names, but not the writer itself. */

@@ -50,8 +50,11 @@ struct slope_sharing {
 	struct slope_sharer_set *set;   /* never changed once they are there */
 	size_t set_count, set_capacity;
 	struct slope_map set_by_step;   /* (word, joining thread) -> set */
+	/* All threads write these, and read what is around them. */
+	char apart[SLOPE_APART_BYTES];
 	uint32_t lock;                  /* of the sets and their map, where threads run at once */
 	uint32_t kernel_visits;         /* slope_session_kernel_write, at work */
+	char also_apart[SLOPE_APART_BYTES];
 };
 
 /* The last words that a thread has joined, and what they became: no lock for what comes often. */

@@ -76,24 +76,25 @@ bool slope_thread_is_plain(const struct slope_thread *t)
 {
 	const struct slope_config *config = &t->session->config;
 
-	return t->collecting && !config->toggled && !(config->burst_period && t->contexts && t->contexts->recording);
+	return t->collecting && !config->toggled && !(t->contexts && t->contexts->bursts && t->contexts->recording);
 }
 
 struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, uint64_t os_id, const uint64_t *cost)
 {
 	void *threads = s->thread;
-	struct slope_thread *t = slope_arena_alloc(&s->arena, sizeof *t);
+	void *block = slope_arena_alloc(&s->arena, sizeof(struct slope_thread) + SLOPE_APART_BYTES);
+	struct slope_thread *t = (struct slope_thread *)(((uintptr_t)block + SLOPE_APART_BYTES - 1) & -(uintptr_t)SLOPE_APART_BYTES);
 
-	if (!t || !slope_arena_grow_read(&s->arena, &threads, &s->thread_capacity, s->thread_count + 1, sizeof t)) {
+	if (!block || !slope_arena_grow_read(&s->arena, &threads, &s->thread_capacity, s->thread_count + 1, sizeof t)) {
 		slope_session_lose(s, SLOPE_LOST_THREADS, 1);
-		slope_arena_free(&s->arena, t, sizeof *t);
+		slope_arena_free(&s->arena, block, sizeof *t + SLOPE_APART_BYTES);
 		return NULL;
 	}
 	__atomic_store_n(&s->thread, threads, __ATOMIC_RELEASE);
 	t->session = s;
 	t->metrics = s->config.metrics;
 	t->stamp_limit = s->config.stamp_limit;
-	t->marks = s->config.marked ? SLOPE_STAMP_MARKS : 0;
+	t->marks = slope_session_marks(s);
 	t->id = (uint32_t)s->thread_count;
 	t->parent = parent;
 	t->os_id = os_id;
@@ -109,7 +110,7 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 		slope_session_lose(s, SLOPE_LOST_THREADS, 1);
 		release_stack(t);
 		slope_arena_fini(&t->arena);
-		slope_arena_free(&s->arena, t, sizeof *t);
+		slope_arena_free(&s->arena, block, sizeof *t + SLOPE_APART_BYTES);
 		return NULL;
 	}
 	t->plain = slope_thread_is_plain(t);

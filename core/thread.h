@@ -121,8 +121,11 @@ struct slope_thread {
 	uint64_t calls;
 	unsigned char *tally;        /* struct slope_tally, of all pending activations: core/tally.h */
 	uint32_t tallies, tally_capacity;
+	uint32_t visiting;           /* it may be looking at other threads' words */
+	struct slope_sharing_steps steps;
 
-	struct slope_session *session;
+	/* Other threads look at these. */
+	SLOPE_FAR_APART struct slope_session *session;
 	uint32_t metrics;            /* the session's, within reach */
 	uint32_t id;                 /* 1 is the first thread; never reused */
 	uint32_t parent;             /* id of the creator, 0 if none */
@@ -132,18 +135,16 @@ struct slope_thread {
 	bool plain;                  /* slope_thread_is_plain */
 	uint32_t toggles;            /* activations of SLOPE_FN_TOGGLE functions on the stack */
 
-	size_t capacity;
-	struct slope_frame *frame;
-
 	struct slope_shadow shadow;
+
+	SLOPE_FAR_APART size_t capacity;
+	struct slope_frame *frame;
 	struct slope_record ***record;   /* pages of pointers, by function */
 	size_t record_pages;
 	struct slope_arena arena;    /* of all its tables */
 	struct slope_map edge_by_ends;
 	struct slope_contexts *contexts;  /* NULL: none are kept */
 	uint64_t max_depth;
-	struct slope_sharing_steps steps;
-	uint32_t visiting;           /* it may be looking at other threads' words */
 };
 
 /* A new thread with its root frame. NULL when memory runs out (counted as lost). */

@@ -39,7 +39,8 @@ void blocks_copy(struct maker *m, const struct step *s)
 
 /* ---- the registers that a block borrows ---- */
 
-static void choose_registers(struct maker *m)
+/* A block without checks borrows one only to hand it on. */
+static void choose_registers(struct maker *m, int prefer)
 {
 	/* Those first that code mentions least. */
 	static const uint8_t order[] = {
@@ -47,23 +48,32 @@ static void choose_registers(struct maker *m)
 	};
 	int found[2] = { NO_REGISTER, NO_REGISTER };
 	bool checks = false;
+	unsigned count = 0;
 
-	for (unsigned i = 0, n = 0; i < sizeof order && n < 2; i++)
-		if (!(m->trace.mentioned >> order[i] & 1))
-			found[n++] = order[i];
+	if (prefer >= 0 && !(m->trace.mentioned >> prefer & 1))
+		found[count++] = prefer;
+	bool handed = count;
+
+	for (unsigned i = 0; i < sizeof order && count < 2; i++)
+		if (!(m->trace.mentioned >> order[i] & 1) && order[i] != found[0])
+			found[count++] = order[i];
 	for (unsigned n = 0; n < m->checks; n++)
 		checks |= !m->check[n].called;
-	m->stamp = checks ? found[0] : NO_REGISTER;
+	m->stamp = checks || handed ? found[0] : NO_REGISTER;
 	m->spare = found[1];
 }
 
-/* Before which step the main way counts: the last one where flags are dead. */
+/*
+ * Before which step the main way counts: the last one where flags are dead. A branch at the end is
+ * counted for both of its ways.
+ */
 static void choose_count(struct maker *m)
 {
 	const struct trace *t = &m->trace;
 
+	m->counts = observer.on;
 	m->counted_at = t->steps;
-	if (!t->live_flags)
+	if (!t->live_flags && t->step[t->steps - 1].kind != STEP_BRANCH)
 		return;
 	while (m->counted_at && t->step[m->counted_at - 1].live_flags)
 		m->counted_at--;
@@ -93,15 +103,6 @@ static void emit_stack_move(struct maker *m, unsigned step)
 	making_jump(m, c, CONDITION_ABOVE);
 }
 
-static void emit_branch(struct maker *m, unsigned step)
-{
-	const struct step *s = &m->trace.step[step];
-	struct cold *c = making_cold(m, COLD_BRANCH);
-
-	c->step = step;
-	making_jump(m, c, (s->i.opcode & 15) ^ s->taken);
-}
-
 static void emit_step(struct maker *m, unsigned step)
 {
 	const struct step *s = &m->trace.step[step];
@@ -114,7 +115,7 @@ static void emit_step(struct maker *m, unsigned step)
 			blocks_copy(m, s);
 		break;
 	case STEP_BRANCH:
-		emit_branch(m, step);
+		transfers_branch(m, step);
 		break;
 	case STEP_FOLLOWED:
 		break;
@@ -144,39 +145,37 @@ static void emit_end(struct maker *m)
 	case STEP_REQUEST:
 		transfers_give_back(m);
 		reports_call(&m->e, (const void *)observing_request, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RAX } });
-		break;
-	case STEP_REPEATED:
-		transfers_give_back(m);
-		break;
+		transfers_exit_plain(m, next);
+		return;
 	case STEP_BRANCH:
+		if (making_branches_last(m))
+			return;
 		if (!m->trace.next && last->taken)
 			next = last->next + (uint64_t)last->i.raw.imm[0].value.s;
-		/* fallthrough */
+		break;
 	default:
-		if (next == m->trace.start && m->inner) {
-			/* Counting with the flags kept has used the register. */
-			if (m->stamp != NO_REGISTER && m->counted_at == m->trace.steps && m->trace.live_flags)
-				emit_restore(&m->e, (unsigned)m->stamp, CTX_TOP);
-			emit_near(&m->e, 0xe9, (uint64_t)m->inner);
-			return;
-		}
-		transfers_give_back(m);
+		break;
 	}
-	transfers_exit(m, next);
+	transfers_on(m, CONDITION_NONE, next);
 }
 
-/* A jump to the block's own start stays inside: the stamp's register is as it should be. */
+/* Where those enter who know more than that the program is here: see struct block_facts. */
 static void emit_start(struct maker *m)
 {
 	uint64_t pc = m->trace.start;
 
-	if (observer.on && !codeplaces_is_stub(pc) && codeplaces_is_entry(pc))
+	m->facts = (struct block_facts){
+		.entry = observer.on && codeplaces_is_entry(pc), .stamp = (int8_t)m->stamp, .spare = (int8_t)m->spare,
+	};
+	if (m->facts.entry && !codeplaces_is_stub(pc))
 		checks_entry(m, codeplaces_function(pc));
-	if (m->stamp != NO_REGISTER) {
+	m->facts.called = (uint16_t)(m->e.at - m->start);
+	if (m->stamp != NO_REGISTER)
 		emit_save(&m->e, (unsigned)m->stamp, CTX_STAMP_HOME);
+	m->facts.handed = (uint16_t)(m->e.at - m->start);
+	if (m->stamp != NO_REGISTER)
 		emit_restore(&m->e, (unsigned)m->stamp, CTX_TOP);
-	}
-	m->inner = observer.on && codeplaces_is_entry(pc) ? NULL : m->e.at;
+	m->facts.inner = (uint16_t)(m->e.at - m->start);
 }
 
 static void emit_steps(struct maker *m)
@@ -190,7 +189,9 @@ static void emit_steps(struct maker *m)
 			transfers_count(m, m->trace.instructions, m->trace.blocks, false);
 		if (m->trace.stub.target && n + 1 == m->trace.steps)
 			transfers_before_stub(m, n);
-		mark->borrowed = checks_emit(m, n);
+		checks_emit(m, n);
+		mark->borrowed = n >= m->borrow_from && n <= m->borrow_to;
+		mark->spared = making_is_spared(m, n);
 		mark->own = (uint16_t)(m->e.at - m->start);
 		emit_step(m, n);
 	}
@@ -198,11 +199,10 @@ static void emit_steps(struct maker *m)
 		transfers_count(m, m->trace.instructions, m->trace.blocks, m->trace.live_flags != 0);
 }
 
-const struct block *blocks_translate(uint64_t pc)
+const struct block *blocks_translate(uint64_t pc, int prefer)
 {
 	struct maker *m = &maker;
 	const struct block *block;
-	struct block_facts facts;
 	const uint8_t *end;
 	bool there;
 
@@ -225,14 +225,12 @@ const struct block *blocks_translate(uint64_t pc)
 	m->checks = 0;
 	if (observer.on)
 		checks_place(m);
-	choose_registers(m);
+	choose_registers(m, prefer);
+	checks_borrow(m);
 	choose_count(m);
 	emit_start(m);
 	emit_steps(m);
 	emit_end(m);
-	facts = (struct block_facts){
-		.inner = (uint16_t)(m->inner ? m->inner - m->start : 0), .stamp = (int8_t)m->stamp, .spare = (int8_t)m->spare,
-	};
 	end = m->e.at;
 	m->e.at = runtime.cache.next_cold;
 	for (unsigned n = 0; n < m->colds; n++) {
@@ -245,7 +243,7 @@ const struct block *blocks_translate(uint64_t pc)
 	block = codecache_add(&runtime.cache, pc, end, m->e.at, m->mark, m->marks);
 	if (!block)
 		system_stop("no memory for translated code", NULL);
-	((struct block *)block)->facts = facts;
+	((struct block *)block)->facts = m->facts;
 	((struct block *)block)->call_pc = m->call_pc;
 	return block;
 }

@@ -8,7 +8,7 @@
  *   a write passes when all words of it equal the stamp.
  *
  * Stamps are marked, so words at odd addresses never pass by accident. One or
- * two bytes need the address of their cell, and so a second register: one
+ * two bytes need the address of their cell, and so a second register, unless the displacement tells it: one
  * whose value is dead, or one that is borrowed for the moment. A write
  * that does not pass stores the stamps, as long as nobody else can have
  * seen the cells; a read that does not goes to gate.S. Writes relative to the stack
@@ -157,9 +157,22 @@ static bool is_long_read(const struct access *a)
 	return !a->write && a->bytes >= LONG_BYTES;
 }
 
+/* Relative to the stack pointer, which we take for a multiple of 4 as long as it is one. */
+static bool is_on_stack(const struct access *a)
+{
+	return !runtime.odd_stack && a->at.base == REG_RSP && a->at.index == NO_REGISTER && !a->at.in_fs && !a->at.short_registers;
+}
+
+/* Does the displacement alone tell the cells? */
+static bool has_fixed_cells(const struct access *a)
+{
+	return is_on_stack(a) ||
+	       (a->at.base == NO_REGISTER && a->at.index == NO_REGISTER && !a->at.in_fs && !a->at.short_registers);
+}
+
 static bool needs_register(const struct access *a)
 {
-	return a->bytes < 4 || a->at.in_fs || is_long_read(a);
+	return a->at.in_fs || ((a->bytes < 4 || is_long_read(a)) && !has_fixed_cells(a));
 }
 
 static void add_fs(struct emit *e, unsigned reg)
@@ -213,25 +226,38 @@ static void emit_comparisons(struct maker *m, struct cold *c, const struct addre
 	}
 }
 
-/* Is the operand relative to a stack pointer that is a multiple of 4? The first one of a trace looks. */
-static bool is_on_stack(struct maker *m, const struct access *a, const struct address *at, unsigned step)
+static bool stack_is_known(const struct maker *m, unsigned step)
 {
 	struct origin sp = m->trace.step[step].origin[REG_RSP];
 
-	if (runtime.odd_stack || a->at.base != REG_RSP || a->at.index != NO_REGISTER || a->bytes % 4 || a->bytes > 16 ||
-	    a->at.in_fs || a->at.short_registers || at->displacement % 4)
-		return false;
-	if (m->stack_origin == sp.id && (sp.plus - m->stack_plus) % 4 == 0)
-		return true;
+	return m->stack_origin == sp.id && (sp.plus - m->stack_plus) % 4 == 0;
+}
+
+/* Is the stack pointer a multiple of 4? The first one of a trace looks. */
+static void look_at_stack(struct maker *m, unsigned step, bool kept)
+{
+	struct origin sp = m->trace.step[step].origin[REG_RSP];
+
+	if (stack_is_known(m, step))
+		return;
 	struct cold *c = making_cold(m, COLD_ODD_STACK);
 
 	c->step = step;
-	c->borrowed = m->borrowing;
+	c->borrowed = step >= m->borrow_from && step <= m->borrow_to;
+	c->keep_flags = kept;
 	emit_bytes(&m->e, "\x40\xf6\xc4\x03", 4);                 /* test $3, %spl */
 	making_jump(m, c, CONDITION_NOT_EQUAL);
 	m->stack_origin = sp.id;
 	m->stack_plus = sp.plus;
-	return true;
+}
+
+/* A write to the stack that covers its cells, or lies in one, and that nobody else can have seen: no comparison. */
+static bool is_stored_at_once(const struct maker *m, const struct access *a, unsigned step)
+{
+	uint64_t odd = (uint64_t)address_at(m, a, step).displacement % 4;
+
+	return a->write && !m->checked_writes && is_on_stack(a) && a->bytes <= 16 &&
+	       (a->bytes < 4 ? odd + a->bytes <= 4 : !odd && a->bytes % 4 == 0);
 }
 
 /* The stamp into every word. */
@@ -245,13 +271,17 @@ static void emit_stamps(struct maker *m, const struct address *a, uint32_t bytes
 	}
 }
 
-static void emit_check(struct maker *m, const struct access *a, unsigned step)
+static void emit_check(struct maker *m, const struct access *a, unsigned step, bool kept)
 {
-	struct address at = address_at(m, a, step);
+	struct address at = address_at(m, a, step), cells = at;
+	uint32_t odd = (uint32_t)at.displacement & 3;
 	struct emit *e = &m->e;
 
-	if (a->write && !m->checked_writes && is_on_stack(m, a, &at, step)) {
-		emit_stamps(m, &at, a->bytes, 0);
+	cells.displacement -= odd;
+	if (is_on_stack(a) && (a->write || a->bytes < 4 || is_long_read(a)))
+		look_at_stack(m, step, kept);
+	if (is_stored_at_once(m, a, step)) {
+		emit_stamps(m, &cells, (a->bytes + 3) & ~3u, 0);
 		return;
 	}
 	struct cold *c = making_cold(m, a->write ? COLD_WRITE : COLD_READ);
@@ -271,10 +301,19 @@ static void emit_check(struct maker *m, const struct access *a, unsigned step)
 			and_constant(e, reg, 0xfc);
 			emit_comparisons(m, c, &word, 4, false);
 		}
+	} else if (a->bytes < 4 || is_long_read(a)) {
+		emit_comparisons(m, c, &cells, (odd + a->bytes + 3) & ~3u, a->write);
 	} else {
 		emit_comparisons(m, c, &at, a->bytes, a->write);
 	}
 	c->back = e->at;
+}
+
+static void bring_flags(struct emit *e)
+{
+	emit_restore(e, REG_RAX, CTX_FLAGS_HOME);
+	emit_bytes(e, "\x04\x7f\x9e", 3);                         /* add $127, %al; sahf */
+	emit_restore(e, REG_RAX, CTX_RAX_HOME);
 }
 
 /* The same with the flags kept, by way of rax. */
@@ -282,14 +321,16 @@ static void emit_kept_check(struct maker *m, const struct access *a, unsigned st
 {
 	struct emit *e = &m->e;
 
+	if (is_stored_at_once(m, a, step) && stack_is_known(m, step)) {
+		emit_check(m, a, step, false);           /* changes none */
+		return;
+	}
 	emit_save(e, REG_RAX, CTX_RAX_HOME);
 	emit_bytes(e, "\x9f\x0f\x90\xc0", 4);                     /* lahf; seto %al */
 	emit_save(e, REG_RAX, CTX_FLAGS_HOME);
 	emit_restore(e, REG_RAX, CTX_RAX_HOME);
-	emit_check(m, a, step);
-	emit_restore(e, REG_RAX, CTX_FLAGS_HOME);
-	emit_bytes(e, "\x04\x7f\x9e", 3);                         /* add $127, %al; sahf */
-	emit_restore(e, REG_RAX, CTX_RAX_HOME);
+	emit_check(m, a, step, true);
+	bring_flags(e);
 }
 
 /* Does a check before this step need a register, where none is dead? */
@@ -304,10 +345,22 @@ static bool must_borrow(const struct maker *m, unsigned step)
 	return false;
 }
 
-bool checks_emit(struct maker *m, unsigned step)
+/* Once for all checks between the first and the last that must: ways out in between give it back. */
+void checks_borrow(struct maker *m)
 {
-	m->borrowing = must_borrow(m, step);
-	if (m->borrowing)
+	m->borrow_from = m->borrow_to = m->trace.steps;
+	for (unsigned step = 0; step < m->trace.steps; step++) {
+		if (!must_borrow(m, step))
+			continue;
+		if (m->borrow_from == m->trace.steps)
+			m->borrow_from = step;
+		m->borrow_to = step;
+	}
+}
+
+void checks_emit(struct maker *m, unsigned step)
+{
+	if (step == m->borrow_from)
 		emit_save(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
 	for (unsigned n = 0; n < m->checks; n++) {
 		const struct access *a = &m->trace.access[m->check[n].access];
@@ -319,11 +372,10 @@ bool checks_emit(struct maker *m, unsigned step)
 		else if (m->check[n].kept)
 			emit_kept_check(m, a, step);
 		else
-			emit_check(m, a, step);
+			emit_check(m, a, step, false);
 	}
-	if (m->borrowing)
+	if (step == m->borrow_to)
 		emit_restore(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
-	return m->borrowing;
 }
 
 /* ---- the cold part ---- */
@@ -456,6 +508,8 @@ void checks_cold(struct maker *m, const struct cold *c)
 		/* The block that comes instead begins with this step, and counts it as a block. */
 		int32_t before = c->step ? (int32_t)s[-1].instructions : 0, all = c->step >= m->counted_at;
 
+		if (c->keep_flags)
+			bring_flags(&m->e);
 		transfers_count(m, before - (all ? m->trace.instructions : 0),
 				(int32_t)s->blocks - 1 - (all ? m->trace.blocks : 0), true);
 		if (c->borrowed)

@@ -139,27 +139,49 @@ static bool note_pages(struct codecache *c, struct block *b)
 
 /* ---- links ---- */
 
+/* One store, whole for all since it lies within 8 bytes (emit_link), though not always at a multiple of 4. */
 static void store_displacement(uint32_t patch, uint32_t target)
 {
-	__atomic_store_n((int32_t *)(uint64_t)patch, (int32_t)(target - (patch + 4)), __ATOMIC_RELEASE);
+	__asm__ volatile("movl %1, (%0)" : : "r"((uint64_t)patch), "r"(target - (patch + 4)) : "memory");
 }
 
-void codecache_link(struct codecache *c, uint32_t patch, const struct block *block)
+static uint32_t load_displacement(uint32_t patch)
 {
-	struct block *to = (struct block *)block, *from = (struct block *)codecache_around(c, patch);
+	uint32_t displacement;
+
+	slope_copy(&displacement, (const void *)(uint64_t)patch, sizeof displacement);
+	return displacement;
+}
+
+/* Where in the block `to` a branch out of `from` arrives; true: with the register borrowed. */
+static bool place_to_enter(const struct codecache_branch *branch, const struct block *from, const struct block *to, uint32_t *place)
+{
+	bool call = branch->way == CODECACHE_CALL, same = branch->handed && from->facts.stamp == to->facts.stamp;
+
+	*place = to->code + (call ? to->facts.called : 0u);
+	if (!same || (!call && to->facts.entry))
+		return false;
+	*place = to->code + (call ? to->facts.handed : to->facts.inner);
+	return true;
+}
+
+void codecache_link(struct codecache *c, const struct codecache_branch *branch, const struct block *block)
+{
+	struct block *to = (struct block *)block, *from = (struct block *)codecache_around(c, branch->patch);
 	struct codecache_link *link;
+	uint32_t place;
 
 	if (!from || from->dead || to->dead || !(link = slope_arena_alloc(&c->arena, sizeof *link)))
 		return;
-	link->patch = patch;
-	link->way_out = patch + 4 + *(const uint32_t *)(uint64_t)patch;
-	if (link->way_out == to->code)
+	link->patch = place_to_enter(branch, from, to, &place) ? branch->handed : branch->patch;
+	link->way_out = link->patch + 4 + load_displacement(link->patch);
+	if (link->way_out == place)
 		return;                  /* another thread was first */
 	link->next_to = to->to;
 	to->to = link;
 	link->next_from = from->from;
 	from->from = link;
-	store_displacement(patch, to->code);
+	store_displacement(link->patch, place);
 }
 
 /* Where a call returns to goes on to the block by a link, and stays. */

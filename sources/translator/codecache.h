@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The code cache: translated blocks side by side, found by the program's
- * address. Direct branches between blocks are linked by one aligned store;
+ * address. Direct branches between blocks are linked by one store;
  * indirect ones find their block in a table that translated code reads
  * itself, while others may be changing it: an entry is one number, that of a
  * target, and targets never change while any thread can look at them.
@@ -25,14 +25,28 @@ struct mark {
 	int32_t program;             /* from the block's first instruction */
 	uint16_t cache;              /* from the translation's start */
 	uint16_t own;                /* where the copy of the instruction itself begins; before it is what was added */
-	bool borrowed;               /* in what was added, the program's value of the spare register is at CTX_SPARE_HOME */
+	bool borrowed;               /* in what was added, the program's value of the spare register is at CTX_SPARE_HOME, */
+	bool spared;                 /* and in the copy too */
 };
 
-/* Which of the program's registers are elsewhere, and where in the block. */
+/* Which of the program's registers are elsewhere, and where in the block; where else than at its start it is entered. */
 struct block_facts {
-	uint16_t inner;              /* from here on that of `stamp` is at CTX_STAMP_HOME; loops enter here */
+	uint16_t called;             /* calls of the function that begins here have nothing to be asked */
+	uint16_t handed;             /* the program's value of `stamp` is at CTX_STAMP_HOME: calls that have left it there */
+	uint16_t inner;              /* and the register holds the stamp: other branches that have it there */
+	bool entry;                  /* of a function: such branches may not pass its start by */
 	int8_t stamp, spare;         /* registers; stamp < 0: none */
 };
+
+/* A direct branch that is to be linked. */
+struct codecache_branch {
+	uint32_t patch;              /* where the displacement lies of the jump with all registers the program's; 0: not to be linked */
+	uint32_t handed;             /* the same of the one before, with that of `stamp` still borrowed; 0: there is none */
+	uint32_t way;                /* CODECACHE_* */
+};
+
+#define CODECACHE_JUMP 0u        /* the topmost activation is the same as before */
+#define CODECACHE_CALL 1u        /* it is another, and that of the function that begins there, if one does */
 
 struct codecache_link;
 
@@ -134,7 +148,7 @@ uint64_t codecache_call(struct codecache *c, uint64_t pc, uint64_t code);
 /* Returns to this address of the program are to come to this place in the block in the making, when it is made. */
 void codecache_return(struct codecache *c, uint64_t pc, uint64_t code);
 
-/* A direct branch, whose displacement lies at `patch`, now goes to the block. */
-void codecache_link(struct codecache *c, uint32_t patch, const struct block *block);
+/* The branch now goes to the block, and where both borrow the same register, without giving it back. */
+void codecache_link(struct codecache *c, const struct codecache_branch *branch, const struct block *block);
 
 #endif

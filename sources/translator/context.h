@@ -47,6 +47,7 @@
 #define CTX_RETURNS (CTX_AT + 312)    /* where calls return to, by the place of the return address on the stack */
 #define CTX_RETURNS_MASK 255
 #define CTX_ODD (CTX_RETURNS + 8 * (CTX_RETURNS_MASK + 1))    /* calls and returns are not for quick.c */
+#define CTX_KEPT (CTX_ODD + 8)    /* four registers while gate.S takes cells */
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
 #define CTX_QUICK_AT 0x20000
@@ -95,6 +96,7 @@ struct context {
 	uint64_t rax_home, flags_home;
 	struct { uint32_t pc, code; } returns[CTX_RETURNS_MASK + 1];     /* the program's address, and in the cache */
 	uint64_t odd;
+	uint64_t kept[4];
 	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */
 	uint64_t signal_mask;            /* the program's, while a signal is waiting */
 	uint8_t signal_info[128];        /* of the one that is waiting */
@@ -166,7 +168,8 @@ void slope_gate_report(void);
 /*
  * A read or write that a check has not let pass, of 1, 2, 4 or 8 bytes (the
  * second index: 0 to 3). The stamp's register, of that number, is the address; afterwards it
- * is the stamp again. Below the program's red zone; all other registers are kept, flags are not.
+ * is the stamp again. Called below the program's red zone, where signals.c helps if there is no
+ * memory; all other registers are kept, flags are not.
  */
 extern void (*const slope_gate_reads[16][4])(void), (*const slope_gate_writes[16][4])(void);
 

@@ -51,13 +51,13 @@ void dispatch_depends_on(uint64_t address)
 }
 
 /* With the lock held, which it may give back for a while. */
-static const struct block *find_or_make(uint64_t pc)
+static const struct block *find_or_make(uint64_t pc, int prefer)
 {
 	const struct block *block = codecache_find(&runtime.cache, pc);
 
 	while (!block) {
 		codecache_begin(&runtime.cache);
-		if (codecache_has_room(&runtime.cache) && ((block = blocks_translate(pc)) || !runtime.start_over))
+		if (codecache_has_room(&runtime.cache) && ((block = blocks_translate(pc, prefer)) || !runtime.start_over))
 			return block;
 		uint64_t generation = runtime.cache.generation;
 
@@ -75,22 +75,31 @@ const struct block *dispatch_block(uint64_t pc)
 	const struct block *block;
 
 	lock_take(&runtime.lock);
-	block = find_or_make(pc);
+	block = find_or_make(pc, -1);
 	lock_give(&runtime.lock);
 	return block;
+}
+
+/* The register that the branch hands on, or -1. */
+static int borrowed_before(const struct codecache_branch *branch)
+{
+	const struct block *from = branch->handed && branch->way == CODECACHE_JUMP ? codecache_around(&runtime.cache, branch->patch) : NULL;
+
+	return from ? from->facts.stamp : -1;
 }
 
 /* The cache may have been emptied since the site left: then there is nothing to link. */
 static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t generation)
 {
+	struct codecache_branch branch = site->branch;
 	const struct block *block;
 
 	lock_take(&runtime.lock);
-	block = find_or_make(pc);
+	block = find_or_make(pc, borrowed_before(&branch));
 	if (block && site->kind != SITE_DIRECT)
 		codecache_remember(&runtime.cache, block, observer.on ? codeplaces_function(block->pc) : UINT32_MAX);
-	else if (block && site->patch && generation == runtime.cache.generation)
-		codecache_link(&runtime.cache, site->patch, block);
+	else if (block && branch.patch && generation == runtime.cache.generation)
+		codecache_link(&runtime.cache, &branch, block);
 	lock_give(&runtime.lock);
 	return block ? block->code : pc;     /* no code is there: let the processor say so */
 }

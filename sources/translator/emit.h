@@ -98,6 +98,15 @@ static inline uint8_t *emit_jump_ahead(struct emit *e, int condition)
 	return e->at - 4;
 }
 
+/* The same to a place that is. */
+static inline void emit_back(struct emit *e, int condition, const uint8_t *target)
+{
+	uint8_t *displacement = emit_jump_ahead(e, condition);
+	uint32_t distance = (uint32_t)(target - e->at);
+
+	slope_copy(displacement, &distance, 4);
+}
+
 /* The jump whose displacement is there goes to where emission is now. */
 static inline void emit_land(struct emit *e, uint8_t *displacement)
 {
@@ -113,14 +122,17 @@ static inline void emit_land(struct emit *e, uint8_t *displacement)
 #define CONDITION_ABOVE 7
 #define CONDITION_GREATER 15
 
-/* nops, until `ahead` bytes from here a multiple of 4 begins. */
-static inline void emit_align(struct emit *e, unsigned ahead)
+/*
+ * A jump that is changed while others run: its displacement lies within a multiple of 8 bytes, so that
+ * one store is seen whole by all. What is missing are prefixes without a meaning, not nops: those would be instructions.
+ */
+static inline uint8_t *emit_link(struct emit *e, int condition)
 {
-	static const uint8_t nop[3][3] = { { 0x90 }, { 0x66, 0x90 }, { 0x0f, 0x1f, 0x00 } };
-	unsigned missing = (unsigned)(-((uint64_t)e->at + ahead) & 3);
+	unsigned opcode_bytes = condition < 0 ? 1 : 2;
 
-	if (missing)
-		emit_bytes(e, nop[missing - 1], missing);
+	while (((uint64_t)e->at + opcode_bytes) % 8 > 4)
+		emit_byte(e, 0x2e);
+	return emit_jump_ahead(e, condition);
 }
 
 /* An operand in memory: which segment, and how wide the instruction's other operand is. */

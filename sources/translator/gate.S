@@ -146,10 +146,10 @@ slope_gate_report:
  * word stays an own one, is chosen without a branch: nobody could foretell them.
  */
 	.macro take_cells r, a, ad, b, bd, c, d, dd, cells
-	push %\a
-	push %\b
-	push %\c
-	push %\d
+	mov %\a, %gs:CTX_KEPT
+	mov %\b, %gs:CTX_KEPT+8
+	mov %\c, %gs:CTX_KEPT+16
+	mov %\d, %gs:CTX_KEPT+24
 	lea -PLAN_LOWEST(%\r), %\a
 	cmp %gs:CTX_SPAN, %\a
 	jae 4f
@@ -179,28 +179,32 @@ slope_gate_report:
 	.if \cells == 2
 	mov %\dd, %gs:4(%\r)
 	.endif
-	pop %\d
-	pop %\c
-	pop %\b
-	pop %\a
+	mov %gs:CTX_KEPT+24, %\d
+	mov %gs:CTX_KEPT+16, %\c
+	mov %gs:CTX_KEPT+8, %\b
+	mov %gs:CTX_KEPT, %\a
 	mov %gs:CTX_TOP, %\r
 	ret
-4:	pop %\d
-	pop %\c
-	pop %\b
-	pop %\a
+4:	mov %gs:CTX_KEPT+24, %\d
+	mov %gs:CTX_KEPT+16, %\c
+	mov %gs:CTX_KEPT+8, %\b
+	mov %gs:CTX_KEPT, %\a
 	.endm
 
 /* So many bytes at %r, by C. */
 	.macro by_c r, bytes, function
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
 	keep_registers
 	push %rax
+	sub $8, %rsp
 	mov %\r, %rdi
 	mov $\bytes, %esi
-	mov $\function, %eax
-	call on_our_stack
+	call \function
+	add $8, %rsp
 	pop %rax
 	bring_registers
+	mov %gs:CTX_REG(4), %rsp
 	mov %gs:CTX_TOP, %\r
 	cmpq $0, %gs:CTX_WAITING
 	jne step
@@ -229,8 +233,8 @@ read_2_\r:
 
 /* The same for writes where others may have seen the cells: what is the thread's own stays so, by words of one comparison each. */
 	.macro own_cells r, a, ad, b, bd, cells
-	push %\a
-	push %\b
+	mov %\a, %gs:CTX_KEPT
+	mov %\b, %gs:CTX_KEPT+8
 	lea -PLAN_LOWEST(%\r), %\a
 	cmp %gs:CTX_SPAN, %\a
 	jae 4f
@@ -252,12 +256,12 @@ read_2_\r:
 	.else
 	mov %\ad, %gs:(%\r)
 	.endif
-	pop %\b
-	pop %\a
+	mov %gs:CTX_KEPT+8, %\b
+	mov %gs:CTX_KEPT, %\a
 	mov %gs:CTX_TOP, %\r
 	ret
-4:	pop %\b
-	pop %\a
+4:	mov %gs:CTX_KEPT+8, %\b
+	mov %gs:CTX_KEPT, %\a
 	.endm
 
 	.macro writes r, a, ad, b, bd
@@ -299,15 +303,6 @@ write_2_\r:
 	reads_and_writes rdx, rax, eax, rcx, ecx, rbx, rsi, esi
 	reads_and_writes rcx, rax, eax, rdx, edx, rbx, rsi, esi
 	reads_and_writes rax, rcx, ecx, rdx, edx, rbx, rsi, esi
-
-on_our_stack:
-	push %rbp
-	mov %rsp, %rbp
-	mov %gs:CTX_HOST_RSP, %rsp
-	call *%rax
-	mov %rbp, %rsp
-	pop %rbp
-	ret
 
 	.section .rodata
 	.macro table what
@@ -363,7 +358,7 @@ slope_gate_apart:
 	push %r10
 	push %r11
 	mov %rsp, %rbp
-	mov %gs:CTX_HOST_RSP, %rsp
+	and $-16, %rsp
 	cld
 	call *%rax
 	mov %rbp, %rsp
@@ -377,41 +372,50 @@ slope_gate_apart:
 	jne step
 	ret
 
-/* On the program's stack: its own return address is the second word. */
-	.macro begin_call
+/* From the program's stack, whose pointer the context keeps, to ours. */
+	.macro to_our_stack
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
 	push %rdi
 	push %rsi
-	lea 24(%rsp), %rsi
 	.endm
-	.macro end_call
+	.macro to_its_stack
 	pop %rsi
 	pop %rdi
-	mov %gs:CTX_REG(0), %rax
-	ret
+	mov %gs:CTX_REG(4), %rsp
 	.endm
 
+/* The program's own return address is the second word of its stack. */
 slope_gate_call:
-	begin_call
+	to_our_stack
+	mov %gs:CTX_REG(4), %rsi
 	mov %rax, %rdi
-	call quick_call
-	end_call
-slope_gate_call_address:
-	push %rdx
-	begin_call
 	add $8, %rsi
+	call quick_call
+	to_its_stack
+	mov %gs:CTX_REG(0), %rax
+	ret
+slope_gate_call_address:
+	to_our_stack
+	push %rdx
+	mov %gs:CTX_REG(4), %rsi
 	mov %rax, %rdi
 	mov %rcx, %rdx
+	add $8, %rsi
 	call quick_call_address
-	pop %rsi
-	pop %rdi
 	pop %rdx
+	to_its_stack
 	mov %gs:CTX_REG(0), %rax
 	ret
 slope_gate_jump_from_stub:
-	begin_call
+	to_our_stack
+	mov %gs:CTX_REG(4), %rsi
 	mov %rcx, %rdi
+	add $8, %rsi
 	call quick_jump_from_stub
-	end_call
+	to_its_stack
+	mov %gs:CTX_REG(0), %rax
+	ret
 
 /*
  * The address on the program's stack becomes that of its translation, so that
@@ -437,17 +441,18 @@ slope_gate_jump_from_stub:
 	.endm
 
 slope_gate_return:
-	push %rdi
-	lea 8(%rsp), %rdi
+	to_our_stack
+	mov %gs:CTX_REG(4), %rdi
 	call quick_return
-	pop %rdi
+	to_its_stack
 	ret
 
 slope_gate_return_event:
-	push %rdi
-	lea 16(%rsp), %rdi
+	to_our_stack
+	mov %gs:CTX_REG(4), %rdi
+	add $8, %rdi
 	call quick_return
-	pop %rdi
+	to_its_stack
 	ret
 
 slope_gate_plain_return:

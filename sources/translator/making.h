@@ -10,7 +10,8 @@
  *
  * A block that has checks borrows a register that its trace does not mention:
  * it holds the topmost activation's stamp twice, the program's value is at
- * CTX_STAMP_HOME. Loaded first, given back on every way out. Most flags that
+ * CTX_STAMP_HOME. Loaded first, given back on the ways out, but for those that are linked to a block which
+ * borrows the same one: they enter it behind the loading. Most flags that
  * checks change are dead; checks.c says what happens where they are not.
  *
  * What is rarely needed comes last and lies elsewhere: the block's cold part.
@@ -39,7 +40,7 @@ struct cold {
 	uint32_t bytes;
 	uint16_t live;               /* registers that somebody needs there */
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
-	bool keep_flags;             /* COLD_MISS: as the first look did */
+	bool keep_flags;             /* COLD_MISS: as the first look did; COLD_ODD_STACK: the program's are at CTX_FLAGS_HOME */
 	const struct symbols_range *code;    /* COLD_FAR: the module's */
 	unsigned step;               /* COLD_BRANCH and COLD_STACK: the one that left; COLD_ODD_STACK: the one before which */
 };
@@ -48,6 +49,8 @@ struct cold {
 struct exit {
 	uint64_t target;
 	uint8_t *patch;
+	bool handed;                 /* the stamp's register is still borrowed */
+	uint32_t way;                /* of struct codecache_branch */
 };
 
 struct maker {
@@ -56,7 +59,8 @@ struct maker {
 	struct trace trace;
 	bool checked_writes;         /* others may have seen what is written: C decides about words that are not the thread's own */
 	int stamp, spare;            /* registers; stamp: NO_REGISTER when the block has no checks */
-	uint8_t *inner;              /* behind the loading of the stamp */
+	struct block_facts facts;
+	bool counts;                 /* costs are counted, */
 	unsigned counted_at;         /* the step before which the main way counts its costs; steps: behind the last one */
 	struct {
 		uint16_t access, step;   /* before which step */
@@ -70,7 +74,7 @@ struct maker {
 	unsigned exits;
 	struct mark mark[TRACE_STEPS];
 	uint32_t marks;
-	bool borrowing;              /* the program's value of the spare register is at CTX_SPARE_HOME */
+	unsigned borrow_from, borrow_to;     /* from the checks of the one step to those of the other the spare register is borrowed */
 	uint64_t call_pc;            /* of the call that is made here, 0: none, or one that is made elsewhere */
 	uint16_t stack_origin;       /* of a stack pointer that is known to be a multiple of 4, 0: none */
 	int32_t stack_plus;
@@ -97,24 +101,44 @@ static inline void making_land(struct maker *m, const struct cold *c)
 		emit_land(&m->e, c->jump[i]);
 }
 
+/* Is the program's value of the spare register at CTX_SPARE_HOME while the step itself runs? */
+static inline bool making_is_spared(const struct maker *m, unsigned step)
+{
+	return step >= m->borrow_from && step < m->borrow_to;
+}
+
+/* The last step is a branch behind which nothing is left to do, on neither way: it has been counted. */
+static inline bool making_branches_last(const struct maker *m)
+{
+	return !m->trace.next && m->trace.step[m->trace.steps - 1].kind == STEP_BRANCH && (!m->counts || m->counted_at < m->trace.steps);
+}
+
 /* ---- checks.c ---- */
 
 /* Finds out which checks are needed, and where they can be. */
 void checks_place(struct maker *m);
-/* Those that come before this step. True: meanwhile the program's value of the spare register is at CTX_SPARE_HOME. */
-bool checks_emit(struct maker *m, unsigned step);
+/* Finds out for which of them the spare register is needed; both are chosen. */
+void checks_borrow(struct maker *m);
+/* Those that come before this step. */
+void checks_emit(struct maker *m, unsigned step);
 void checks_cold(struct maker *m, const struct cold *c);
 /* The function's first instruction: somebody may have jumped here. */
 void checks_entry(struct maker *m, uint32_t fn);
 
 /* ---- transfers.c ---- */
 
-/* Adds to the costs: flags are kept, and the stamp's register is not, or the other way round. */
+/* Adds to the costs. */
 void transfers_count(struct maker *m, int32_t instructions, int32_t blocks, bool keep_flags);
 /* The program's registers come back. */
 void transfers_give_back(struct maker *m);
-/* To the program's address; linked later. */
-void transfers_exit(struct maker *m, uint64_t target);
+/* To the program's address, on a condition or without (CONDITION_NONE), the stamp's register still borrowed; linked later. */
+void transfers_exit(struct maker *m, int condition, uint64_t target);
+/* The same to where the program goes on, which may be in this block. */
+void transfers_on(struct maker *m, int condition, uint64_t target);
+/* As transfers_exit, with all registers the program's. */
+void transfers_exit_plain(struct maker *m, uint64_t target);
+/* The way out of a conditional branch. */
+void transfers_branch(struct maker *m, unsigned step);
 /* The last step, STEP_LAST: a call, a return, a jump or anything that C does. */
 void transfers_last(struct maker *m, const struct step *s);
 /*
@@ -127,7 +151,7 @@ void transfers_cold(struct maker *m, const struct cold *c);
 /* Behind everything: the ways to C that exits take until they are linked. */
 void transfers_exits(struct maker *m);
 /* Our stack, and the call that brings the site's record to slope_dispatch. */
-void transfers_site(struct maker *m, uint32_t kind, uint64_t target, const uint8_t *patch);
+void transfers_site(struct maker *m, uint32_t kind, uint64_t target, const struct codecache_branch *branch);
 
 /* ---- blocks.c ---- */
 

@@ -2,9 +2,9 @@
 /*
  * Usual calls and returns: one cost unit, everything collected, a thread on
  * its own stack with its own shadow window. Millions a second go through here,
- * so these functions keep all registers but those that they use, and are
- * called by gate.S on the program's stack. Whatever is not usual is for
- * activations.c, which is called apart: on our own stack, all registers kept.
+ * so these functions, called by gate.S, save only the registers that they use.
+ * Whatever is not usual is for activations.c, which is called apart: all
+ * registers kept.
  *
  * A signal that comes here is stepped through, as in all of gate.S.
  */

@@ -91,16 +91,18 @@ uint64_t startstack_make(const uint64_t *own, const struct image *image, const s
 
 /*
  * The translation of the code at `pc`, made now; the cache has room, and the
- * lock is held. NULL: no code is there. Stops the process where it cannot be made.
+ * lock is held. It borrows the register `prefer`, which whoever comes first has borrowed, if it can; -1: any.
+ * NULL: no code is there. Stops the process where it cannot be made.
  */
-const struct block *blocks_translate(uint64_t pc);
+const struct block *blocks_translate(uint64_t pc, int prefer);
 
 /* ---- dispatch.c ---- */
 
 /* What a site is, SITE_* of context.h: the record lies behind the call to slope_gate_leave. */
 struct site {
 	uint64_t target;             /* the program's address to go on at; SITE_INDIRECT: the context has it */
-	uint32_t kind, patch;        /* SITE_DIRECT: where the branch's displacement lies; 0: not to be linked */
+	uint32_t kind;
+	struct codecache_branch branch;      /* SITE_DIRECT; elsewhere all but the first number may be missing */
 } __attribute__((packed));
 
 /* The block at the program's address, made on first use; NULL: no code is there. */

@@ -251,22 +251,33 @@ static void go_back(struct ucontext *uc, uint64_t pc)
 	go_to(uc, pc);
 }
 
+/* Is the program at the start of the block there? `borrowed`: with the block's register not its own. */
+static bool is_start(const struct block *block, uint64_t rip, bool *borrowed)
+{
+	const struct block_facts *facts = &block->facts;
+	uint64_t at = rip - block->code;
+
+	*borrowed = at && (at == facts->handed || at == facts->inner);
+	return *borrowed || !at || at == facts->called;
+}
+
 static void on_step(struct ucontext *uc)
 {
 	struct context *ctx = context_here();
 	const struct block *block = block_around(uc->uc_mcontext.rip);
 	int number = (int)ctx->waiting;
+	bool borrowed;
 	uint64_t pc;
 
 	if (!number && !ctx->asked) {
 		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;     /* the program kept flags from an earlier step */
 		return;
 	}
-	if (!block || (block->code != uc->uc_mcontext.rip && block->code + block->facts.inner != uc->uc_mcontext.rip)) {
+	if (!block || !is_start(block, uc->uc_mcontext.rip, &borrowed)) {
 		step_on(uc);
 		return;
 	}
-	if (block->code != uc->uc_mcontext.rip)
+	if (borrowed)
 		give_back(uc, block);
 	pc = block->pc;
 	ctx->asked = 0;
@@ -320,14 +331,48 @@ static uint64_t fault_pc(struct ucontext *uc)
 	while (i + 1 < block->marks && block->mark[i + 1].cache <= at)
 		i++;
 	if (at >= block->mark[i].cache && at < block->mark[i].own) {
-		if (block->mark[i].borrowed)
+		if (block->mark[i].borrowed && !block->mark[i].spared)
 			*register_of(uc, block->facts.spare) = context_here()->spare_home;
 		uc->uc_mcontext.rip = block->code + block->mark[i].own;
 		return SKIPPED;
 	}
+	if (block->mark[i].spared)
+		*register_of(uc, block->facts.spare) = context_here()->spare_home;
 	if (at >= block->facts.inner)
 		give_back(uc, block);
 	return block->pc + (uint64_t)(int64_t)block->mark[i].program;
+}
+
+/*
+ * Cold parts of blocks call gate.S below the program's red zone: where there is
+ * no memory, the stack being nearly at its end. What was to be told is told
+ * here, and the block goes on behind the call.
+ */
+static bool told_at_stack_end(struct ucontext *uc)
+{
+	uint64_t rip = uc->uc_mcontext.rip;
+	const struct block *block = block_around(rip);
+	const uint8_t *code = (const uint8_t *)rip;
+	int32_t distance;
+
+	if (!block || rip < block->cold || rip >= block->cold + block->cold_bytes || block->facts.stamp < 0 || *code != 0xe8)
+		return false;
+	__builtin_memcpy(&distance, code + 1, sizeof distance);
+	uint64_t *stamp = register_of(uc, block->facts.stamp), routine = rip + 5 + (uint64_t)(int64_t)distance;
+
+	for (unsigned log2 = 0; log2 < 4; log2++) {
+		if (routine == (uint64_t)slope_gate_reads[block->facts.stamp][log2])
+			reports_read(*stamp, UINT64_C(1) << log2);
+		else if (routine == (uint64_t)slope_gate_writes[block->facts.stamp][log2])
+			reports_write(*stamp, UINT64_C(1) << log2);
+		else
+			continue;
+		*stamp = context_here()->top;
+		uc->uc_mcontext.rsp += 128;
+		uc->uc_mcontext.rip = rip + 9;   /* the call, and the addition to the stack pointer */
+		return true;
+	}
+	return false;
 }
 
 /* Is the page writable, or has it been made so by another thread meanwhile? */
@@ -390,6 +435,8 @@ static void on_signal(int number, siginfo_t *info, struct ucontext *uc)
 		return;
 	}
 	if (is_fault(number, info)) {
+		if (told_at_stack_end(uc))
+			return;
 		uint64_t pc = fault_pc(uc);
 
 		if (pc == SKIPPED)

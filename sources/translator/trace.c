@@ -65,6 +65,31 @@ static void flags_of(const ZydisDecodedInstruction *i, uint16_t *uses, uint16_t 
 		*kills = (uint16_t)((f->modified | f->set_0 | f->set_1 | f->undefined) & ARITHMETIC_FLAGS);
 }
 
+/* ---- registers ---- */
+
+/* Those that the instruction needs, or changes in part; those that it overwrites. */
+static void registers_of(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand, uint16_t *uses, uint16_t *kills)
+{
+	*uses = *kills = 0;
+	for (unsigned n = 0; n < i->operand_count; n++) {
+		const ZydisDecodedOperand *o = &operand[n];
+		int number;
+
+		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY) {
+			if ((number = accesses_register(o->mem.base)) >= 0)
+				*uses |= (uint16_t)(1u << number);
+			if ((number = accesses_register(o->mem.index)) >= 0)
+				*uses |= (uint16_t)(1u << number);
+		}
+		if (o->type != ZYDIS_OPERAND_TYPE_REGISTER || (number = accesses_register(o->reg.value)) < 0)
+			continue;
+		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ || o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE || o->size < 32)
+			*uses |= (uint16_t)(1u << number);
+		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+			*kills |= (uint16_t)(1u << number);
+	}
+}
+
 /* ---- code that may be looked at ---- */
 
 /* How many bytes from the program's address on. */
@@ -89,34 +114,51 @@ static bool is_call_or_return(const ZydisDecodedInstruction *i)
 	return i->meta.category == ZYDIS_CATEGORY_CALL || i->meta.category == ZYDIS_CATEGORY_RET;
 }
 
+/* Nothing is known of what comes behind it. */
+static bool ends_look(const ZydisDecodedInstruction *i)
+{
+	return is_call_or_return(i) || i->meta.category == ZYDIS_CATEGORY_COND_BR || i->meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
+	       i->meta.category == ZYDIS_CATEGORY_SYSCALL || i->meta.category == ZYDIS_CATEGORY_INTERRUPT;
+}
+
+/* What code may use before it sets it. */
+struct wanted {
+	uint16_t flags, registers;
+};
+
 /*
- * The flags that the code at pc may use before it sets them. Across calls and
- * returns there are none, by the rules of the ABI; code that breaks them is
+ * That of the code at pc. Across calls and
+ * returns no flags are wanted, by the rules of the ABI; code that breaks them is
  * seen by looking ahead at each call (wants_flags).
  */
-static uint16_t flags_wanted(uint64_t pc)
+static struct wanted look_ahead(uint64_t pc)
 {
+	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction i;
-	uint16_t wanted = 0, open = ARITHMETIC_FLAGS, uses, kills;
+	struct wanted wanted = { 0 }, open = { ARITHMETIC_FLAGS, UINT16_MAX };
+	uint16_t uses, kills;
 
-	for (unsigned n = 0; n < LOOK_AHEAD && open; n++) {
+	for (unsigned n = 0; n < LOOK_AHEAD; n++) {
 		size_t bytes = readable_code(pc);
 
-		if (!bytes || !decoder_decode(&runtime.decoder, (const void *)pc, bytes, &i))
+		if (!bytes || !decoder_decode(&runtime.decoder, (const void *)pc, bytes, &i) ||
+		    !decoder_operands(&runtime.decoder, &i, operand))
 			break;
 		flags_of(&i, &uses, &kills);
-		wanted |= uses & open;
-		open &= (uint16_t)~kills;
+		wanted.flags |= uses & open.flags;
+		open.flags &= (uint16_t)~kills;
+		registers_of(&i, operand, &uses, &kills);
+		wanted.registers |= uses & open.registers;
+		open.registers &= (uint16_t)~(kills & ~uses);
 		pc += i.length;
-		if (is_call_or_return(&i))
-			return runtime.flags_cross_calls ? wanted | open : wanted;
+		if (is_call_or_return(&i) && !runtime.flags_cross_calls)
+			open.flags = 0;
 		if (i.mnemonic == ZYDIS_MNEMONIC_JMP && i.raw.imm[0].is_relative)
 			pc += (uint64_t)i.raw.imm[0].value.s;
-		else if (i.meta.category == ZYDIS_CATEGORY_COND_BR || i.meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
-			 i.meta.category == ZYDIS_CATEGORY_SYSCALL || i.meta.category == ZYDIS_CATEGORY_INTERRUPT)
+		else if (ends_look(&i))
 			break;
 	}
-	return wanted | open;
+	return (struct wanted){ wanted.flags | open.flags, wanted.registers | open.registers };
 }
 
 /*
@@ -136,28 +178,7 @@ static bool wants_flags(uint64_t pc)
 	return uses != 0 && i.mnemonic != ZYDIS_MNEMONIC_SYSCALL;
 }
 
-/* ---- registers ---- */
-
-static void registers_of(struct step *s, const ZydisDecodedOperand *operand)
-{
-	for (unsigned n = 0; n < s->i.operand_count; n++) {
-		const ZydisDecodedOperand *o = &operand[n];
-		int number;
-
-		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY) {
-			if ((number = accesses_register(o->mem.base)) >= 0)
-				s->uses |= (uint16_t)(1u << number);
-			if ((number = accesses_register(o->mem.index)) >= 0)
-				s->uses |= (uint16_t)(1u << number);
-		}
-		if (o->type != ZYDIS_OPERAND_TYPE_REGISTER || (number = accesses_register(o->reg.value)) < 0)
-			continue;
-		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ || o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE || o->size < 32)
-			s->uses |= (uint16_t)(1u << number);
-		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-			s->kills |= (uint16_t)(1u << number);
-	}
-}
+/* ---- origins ---- */
 
 static struct origin unknown(struct trace *t)
 {
@@ -230,26 +251,6 @@ static void follow_origins(struct trace *t, const struct step *s, const ZydisDec
 		return;
 	default:
 		return;
-	}
-}
-
-/* What is needed behind the trace: everything, but for the flags. */
-static void find_live(struct trace *t)
-{
-	uint16_t registers = UINT16_MAX, flags = t->live_flags;
-
-	for (unsigned n = t->steps; n--;) {
-		struct step *s = &t->step[n];
-
-		/* Whoever leaves here needs all. */
-		if (s->kind == STEP_BRANCH) {
-			registers = UINT16_MAX;
-			flags = ARITHMETIC_FLAGS;
-		}
-		registers = (uint16_t)((registers & ~s->kills) | s->uses);
-		flags = (uint16_t)((flags & ~s->flag_kills) | s->flag_uses);
-		s->live = registers;
-		s->live_flags = flags;
 	}
 }
 
@@ -387,23 +388,44 @@ static struct stub see_through(const struct step *s)
 	return (struct stub){ slot, target, instructions };
 }
 
-/* The flags that are needed behind the trace. */
-static uint16_t flags_behind(const struct trace *t)
+/* What is needed behind the trace. */
+static struct wanted wanted_behind(const struct trace *t)
 {
 	const struct step *last = &t->step[t->steps - 1];
+	struct wanted all = { ARITHMETIC_FLAGS, UINT16_MAX };
 
 	if (t->next)
-		return flags_wanted(t->next);
+		return look_ahead(t->next);
 	if (last->kind == STEP_BRANCH)
-		return flags_wanted(last->taken ? target_of(last) : last->next);
-	if (is_call_or_return(&last->i))
-		return runtime.flags_cross_calls ? ARITHMETIC_FLAGS : 0;
+		return look_ahead(last->taken ? target_of(last) : last->next);
 	if (last->i.mnemonic == ZYDIS_MNEMONIC_JMP && last->i.raw.imm[0].is_relative)
-		return flags_wanted(target_of(last));
+		return look_ahead(target_of(last));
 	/* A stub of the linkage table jumps to a function. */
-	if (last->i.mnemonic == ZYDIS_MNEMONIC_JMP && observer.on && !runtime.flags_cross_calls && codeplaces_is_stub(t->start))
-		return 0;
-	return ARITHMETIC_FLAGS;
+	if (!runtime.flags_cross_calls && (is_call_or_return(&last->i) ||
+	    (last->i.mnemonic == ZYDIS_MNEMONIC_JMP && codeplaces_is_stub(t->start))))
+		all.flags = 0;
+	return all;
+}
+
+static void find_live(struct trace *t)
+{
+	struct wanted live = wanted_behind(t), leaving;
+
+	t->live_flags = live.flags;
+	for (unsigned n = t->steps; n--;) {
+		struct step *s = &t->step[n];
+
+		if (s->kind == STEP_BRANCH) {
+			leaving = look_ahead(s->taken ? s->next : target_of(s));
+			s->leaving_flags = leaving.flags;
+			live.flags |= leaving.flags;
+			live.registers |= leaving.registers;
+		}
+		live.registers = (uint16_t)((live.registers & ~s->kills) | s->uses);
+		live.flags = (uint16_t)((live.flags & ~s->flag_kills) | s->flag_uses);
+		s->live = live.registers;
+		s->live_flags = live.flags;
+	}
 }
 
 /* One more step at pc. False: there is none. */
@@ -423,7 +445,7 @@ static bool add_step(struct trace *t, uint64_t pc, ZydisDecodedOperand *operand)
 	s->kind = kind_of(t, s);
 	flags_of(&s->i, &s->flag_uses, &s->flag_kills);
 	if (observer.on) {
-		registers_of(s, operand);
+		registers_of(&s->i, operand, &s->uses, &s->kills);
 		s->moves_stack = accesses_sets_stack(&s->i, operand);
 	}
 	return true;
@@ -490,7 +512,7 @@ bool trace_make(struct trace *t, uint64_t pc)
 	t->instructions = (int32_t)last->instructions - (last->kind == STEP_REQUEST ? 4 : 0);
 	/* What follows in the middle of a block will be counted as one. */
 	t->blocks = (int32_t)last->blocks - (last->kind == STEP_PLAIN);
-	t->live_flags = flags_behind(t);
-	find_live(t);
+	if (observer.on)
+		find_live(t);
 	return true;
 }

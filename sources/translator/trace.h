@@ -65,6 +65,7 @@ struct step {
 	uint16_t flag_uses, flag_kills;
 	uint16_t live;               /* before it: registers that somebody may still need */
 	uint16_t live_flags;
+	uint16_t leaving_flags;      /* STEP_BRANCH: those that the way out of the trace wants */
 	uint32_t instructions, blocks;     /* from the start of the trace up to and with this one */
 	struct origin origin[REGISTERS];   /* before it */
 };
