@@ -86,28 +86,43 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 	return slope_options_parse(&usage, argc, argv);
 }
 
-static bool known_units(const char *cost)
+static bool known_units(const char *cost, bool *time)
 {
-	bool seen_ir = false, seen_bb = false;
+	static const char *const known[] = { "ir", "bb", "time" };
+	unsigned seen = 0;
 
 	for (const char *unit = cost;; unit++) {
-		size_t length = strcspn(unit, ",");
-		bool ir = length == 2 && !strncmp(unit, "ir", 2), bb = length == 2 && !strncmp(unit, "bb", 2);
+		size_t length = strcspn(unit, ","), n = 0;
 
-		if (!ir && !bb) {
-			slope_say("--cost=%s: '%.*s' is no cost unit of this build; it has ir and bb", cost, (int)length, unit);
+		while (n < 3 && (strlen(known[n]) != length || strncmp(unit, known[n], length)))
+			n++;
+		if (n == 3) {
+			slope_say("--cost=%s: '%.*s' is no cost unit; there are ir, bb and time", cost, (int)length, unit);
 			return false;
 		}
-		if ((ir && seen_ir) || (bb && seen_bb)) {
-			slope_say("--cost=%s: %s is there twice", cost, ir ? "ir" : "bb");
+		if (seen & 1u << n) {
+			slope_say("--cost=%s: %s is there twice", cost, known[n]);
 			return false;
 		}
-		seen_ir |= ir;
-		seen_bb |= bb;
+		seen |= 1u << n;
 		unit += length;
 		if (!*unit)
-			return true;
+			break;
 	}
+	*time = seen & 4;
+	return true;
+}
+
+/* Only the translator lets a program run at a speed that says something about time. */
+static bool sensible_time(struct slope_settings *s)
+{
+	if (s->source == SLOPE_SOURCE_VALGRIND || s->verify) {
+		slope_say("--cost=%s: %s", s->cost, s->verify ? "no two runs take the same time; --verify compares ir and bb" :
+			  "Valgrind does not measure time; use --source=translator");
+		return false;
+	}
+	s->source = SLOPE_SOURCE_TRANSLATOR;
+	return true;
 }
 
 /* "0.2ms" and what may stand behind it; 0: it is no time, or none that can be counted. */
@@ -148,7 +163,7 @@ static bool sensible_burst(struct slope_settings *s)
 	return true;
 }
 
-/* What --contexts and its company say. Only Valgrind can do it so far. */
+/* What --contexts and its company say. */
 static bool sensible_contexts(struct slope_settings *s)
 {
 	char *end = NULL;
@@ -185,9 +200,8 @@ static bool sensible_contexts(struct slope_settings *s)
 		slope_say("--context-recursion=collapse is for --contexts=cct alone");
 		return false;
 	}
-	if (s->source == SLOPE_SOURCE_TRANSLATOR || s->verify) {
-		slope_say("%s: the translator keeps no contexts yet; use --source=valgrind, without --verify",
-			  s->context ? "--context" : "--contexts");
+	if (s->verify) {
+		slope_say("--verify compares functions: leave %s out", s->context ? "--context" : "--contexts");
 		return false;
 	}
 	s->source = SLOPE_SOURCE_VALGRIND;
@@ -196,6 +210,8 @@ static bool sensible_contexts(struct slope_settings *s)
 
 static bool sensible(struct slope_settings *s)
 {
+	bool time = false;
+
 	if (s->source == SLOPE_SOURCE_SAMPLER) {
 		slope_say("--source=sampler: this build has no sampler; leave the option out");
 		return false;
@@ -216,7 +232,7 @@ static bool sensible(struct slope_settings *s)
 		slope_say("-o needs a file name");
 		return false;
 	}
-	return known_units(s->cost) && sensible_contexts(s);
+	return known_units(s->cost, &time) && (!time || sensible_time(s)) && sensible_contexts(s);
 }
 
 static int exit_status(int status)

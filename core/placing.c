@@ -214,13 +214,17 @@ bool slope_placing_push(struct slope_thread *t, struct slope_record *record, uin
 {
 	struct slope_contexts *c = t->contexts;
 
-	if (t->session->config.burst_period)
+	if (c->bursts)
 		look_at_time(t, cost);
-	if (!c->recording || !t->collecting || t->session->config.toggled || !record || record->flags & ~SLOPE_RECORD_CONTEXTS ||
-	    flags || t->session->config.units != 1 || t->depth == c->places || !slope_frames_push_usual(t, record, sp, cost, 1))
+	if (SLOPE_UNLIKELY(!c->quick || !c->recording || !t->collecting || !record || record->flags & ~SLOPE_RECORD_CONTEXTS || flags ||
+			   t->depth >= c->places || !slope_frames_push_usual(t, record, sp, cost, 1)))
 		return false;
+	struct slope_context **place = c->place + t->depth - 1;
+
 	t->top->flags = SLOPE_FRAME_PLACED;
-	slope_placing_find(t, t->depth - 1);
+	*place = SLOPE_LIKELY(place[-1] != NULL) ? slope_context_call(c, place[-1], record->fn) : NULL;
+	if (SLOPE_UNLIKELY(!*place))
+		slope_session_lose(t->session, SLOPE_LOST_CONTEXTS, 1);
 	return true;
 }
 
@@ -235,9 +239,9 @@ void slope_placing_count(struct slope_thread *t, const struct slope_frame *f, co
 
 bool slope_placing_pop(struct slope_thread *t, struct slope_frame *f, const uint64_t *cost)
 {
-	if (t->contexts->recording && t->session->config.burst_period)
+	if (t->contexts->bursts && t->contexts->recording)
 		look_at_time(t, cost);
-	if (f->flags != SLOPE_FRAME_PLACED || t->session->config.units != 1 || t->tallies == t->tally_capacity)
+	if (SLOPE_UNLIKELY(f->flags != SLOPE_FRAME_PLACED || !t->contexts->quick || t->tallies == t->tally_capacity))
 		return false;
 	uint64_t spent = cost[0] - f->cost[0].entry, self = spent - f->cost[0].child, n = (uint64_t)f->rms;
 

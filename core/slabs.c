@@ -18,7 +18,9 @@ struct slope_contexts *slope_contexts_new(struct slope_session *s, struct slope_
 	c->k = s->config.context_k;
 	c->last = c->k && c->k <= UINT32_MAX / 2 ? 2 * c->k - 1 : UINT32_MAX;
 	c->collapse = s->config.context_collapse && !c->k;
-	c->recording = !s->config.burst_period;
+	c->bursts = s->config.burst_period != 0;
+	c->recording = !c->bursts;
+	c->quick = c->units == 1 && !s->config.toggled;
 	c->site = SLOPE_SITE_NONE;
 	slope_map_init(&c->root, arena);
 	slope_map_init(&c->child, arena);

@@ -26,8 +26,12 @@
 #include "core/map.h"
 #include "core/session.h"
 
-/* A node with more children than this has them in the map. */
-#define SLOPE_CONTEXT_LIST_MAX 8u
+/*
+ * A node with more children than this has them in the map. Of children called
+ * in random order the map finds one in the time in which a list of four does;
+ * a list takes no memory, and most nodes have fewer.
+ */
+#define SLOPE_CONTEXT_LIST_MAX 4u
 
 /* The level of what is no node. */
 #define SLOPE_CONTEXT_WAY_BACK UINT32_MAX
@@ -60,6 +64,8 @@ struct slope_contexts {
 	uint32_t last;                     /* the last level of a tree */
 	bool collapse;
 	bool recording;                    /* calls get places; always, or in bursts: core/placing.h */
+	bool bursts;
+	bool quick;                        /* one unit, no toggles */
 	struct slope_context **place;      /* of each pending activation; a folded one has its caller's; NULL: lost */
 	size_t places;                     /* room for so many */
 	uint64_t *before;                  /* per place and unit: its self cost when the burst began; for bursts only */

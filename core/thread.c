@@ -76,7 +76,7 @@ bool slope_thread_is_plain(const struct slope_thread *t)
 {
 	const struct slope_config *config = &t->session->config;
 
-	return t->collecting && !config->toggled && !(config->burst_period && t->contexts && t->contexts->recording);
+	return t->collecting && !config->toggled && !(t->contexts && t->contexts->bursts && t->contexts->recording);
 }
 
 struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, uint64_t os_id, const uint64_t *cost)

@@ -6,6 +6,7 @@
 #include "sources/translator/observing.h"
 
 #include "core/frames.h"
+#include "core/slabs.h"
 #include "sources/translator/symbols.h"
 
 #define TAIL_RUN_MAX 256u
@@ -26,8 +27,15 @@ static void show_record(struct fiber *f, uint32_t fn)
 	struct slope_record **quick = (struct slope_record **)((char *)context_window(context_here()) + CTX_QUICK_AT);
 	struct slope_record *r = slope_thread_record(f->core, fn);
 
-	if (f->core->shadow.window && fn < CTX_QUICKS && r && !r->flags)
+	if (f->core->shadow.window && fn < CTX_QUICKS && r && !(r->flags & ~SLOPE_RECORD_CONTEXTS))
 		quick[fn] = r;
+}
+
+/* The call site, for contexts that are told apart by it. */
+static void tell_site(struct fiber *f, uint64_t sp)
+{
+	if (f->core->contexts && f->core->depth > 1 && f->core->top->sp > sp)
+		f->core->contexts->site = codeplaces_site(*(const uint64_t *)sp);
 }
 
 static void enter(struct fiber *f, uint64_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
@@ -35,6 +43,8 @@ static void enter(struct fiber *f, uint64_t fn, uint64_t sp, uint32_t flags, con
 	if (fn >= CODEPLACES_STUB) {
 		slope_session_lose(&observer.session, SLOPE_LOST_FUNCTIONS, 1);
 	} else {
+		if (observer.context_sites && !(flags & SLOPE_FRAME_BASE))
+			tell_site(f, sp);
 		slope_thread_enter(f->core, (uint32_t)fn, sp, flags, cost);
 		show_record(f, (uint32_t)fn);
 	}

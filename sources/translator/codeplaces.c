@@ -32,6 +32,7 @@ static struct {
 	uint64_t recent[RECENT];
 	struct slope_arena arena, names;
 	struct slope_map function, module_by_path;
+	struct slope_map site;       /* call sites, by return address */
 	struct module *modules;
 	bool ready;
 } places;
@@ -43,6 +44,7 @@ static void start(void)
 	slope_arena_init(&places.arena, &system_host);
 	slope_arena_init(&places.names, &system_host);
 	slope_map_init(&places.function, &places.names);
+	slope_map_init(&places.site, &places.names);
 	slope_map_init(&places.module_by_path, &places.arena);
 	places.ready = true;
 }
@@ -234,6 +236,25 @@ uint32_t codeplaces_function(uint64_t address)
 	return fn;
 }
 
+uint32_t codeplaces_site(uint64_t back)
+{
+	uint64_t own = back - 1;
+	bool fresh;
+
+	lock_take(&runtime.lock);
+	start();
+	uint64_t *site = slope_map_put(&places.site, back, &fresh);
+
+	if (site && fresh) {
+		/* The call itself is surely in the module; what is behind it may be another one's. */
+		struct module *m = find(back - 1, &own);
+
+		*site = slope_session_site(&observer.session, m ? number_of(m, back - 1 - own) : SLOPE_MODULE_NONE, own + 1);
+	}
+	lock_give(&runtime.lock);
+	return site ? (uint32_t)*site : SLOPE_SITE_NONE;
+}
+
 static bool contains(const char *text, const char *part)
 {
 	for (; *text; text++)
@@ -288,6 +309,7 @@ void codeplaces_forget(uint64_t address, uint64_t bytes)
 	slope_arena_fini(&places.names);
 	slope_arena_init(&places.names, &system_host);
 	slope_map_init(&places.function, &places.names);
+	slope_map_init(&places.site, &places.names);
 	for (struct module *m = places.modules; m; m = m->next) {
 		m->registered = false;
 		m->code = (struct symbols_range){ 0 };

@@ -29,8 +29,7 @@
 #define CTX_SELF (CTX_AT + 144)    /* this context */
 #define CTX_TARGET (CTX_AT + 152)    /* where translated code goes on: in the cache */
 #define CTX_GUEST_TARGET (CTX_AT + 160)    /* where an indirect branch goes: the program's address */
-#define CTX_SPARE (CTX_AT + 168)    /* three words for sequences in the cache */
-#define CTX_COST (CTX_AT + 192)    /* instructions and blocks, one word each */
+#define CTX_SPARE (CTX_AT + 168)    /* five words for sequences in the cache */
 #define CTX_INSIDE (CTX_AT + 208)    /* slope_dispatch is at work: the program's flags are in the context */
 #define CTX_TOP (CTX_AT + 216)    /* the topmost activation's stamp, twice; one that is above all words: C decides */
 #define CTX_TOP_MASK (CTX_AT + 224)    /* bits that are always set there: those of such a one, or none */
@@ -48,7 +47,8 @@
 #define CTX_RETURNS_MASK 255
 #define CTX_ODD (CTX_RETURNS + 8 * (CTX_RETURNS_MASK + 1))    /* calls and returns are not for quick.c */
 #define CTX_KEPT (CTX_ODD + 8)    /* four registers while gate.S takes cells */
-#define CTX_FAR_HOME (CTX_KEPT + 32)    /* of the register by way of which an instruction reaches its operand */
+#define CTX_COST (CTX_ODD + 40)    /* what was spent, one word per unit: blocks count instructions and themselves */
+#define CTX_FAR_HOME (CTX_COST + 32)    /* of the register by way of which an instruction reaches its operand */
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
 #define CTX_QUICK_AT 0x20000
@@ -93,8 +93,7 @@ struct context {
 	uint64_t flags, host_rsp;
 	struct context *self;
 	uint64_t target, guest_target;
-	uint64_t spare[3];
-	uint64_t cost[2];
+	uint64_t spare[5];
 	uint64_t inside;
 	uint64_t top, top_mask, fs;
 	uint64_t top_fn;
@@ -108,7 +107,9 @@ struct context {
 	struct { uint32_t pc, code; } returns[CTX_RETURNS_MASK + 1];     /* the program's address, and in the cache */
 	uint64_t odd;
 	uint64_t kept[4];
+	uint64_t cost[4];
 	uint64_t far_home;
+	uint64_t clock;                  /* when the time was looked at last, in cycles; see fibers.c */
 	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */
 	uint64_t signal_mask;            /* the program's, while a signal is waiting */
 	uint8_t signal_info[128];        /* of the one that is waiting */

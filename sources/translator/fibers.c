@@ -10,6 +10,7 @@
 #include "sources/translator/observing.h"
 
 #define ABOVE_ALL UINT64_C(0x7fffffff)   /* no stamp is greater */
+#define CLOCK_NS 4000000u        /* so long the two clocks are compared */
 #define PARKED_REACH 512u        /* bytes that a switch may pop before it continues */
 #define BASE_REACH 256u          /* how much above its first frame a stack's top may lie */
 
@@ -40,6 +41,44 @@ struct fiber *fibers_new(struct context *ctx, const struct fiber *parent, uint64
 	return f;
 }
 
+static uint64_t cycles(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+static uint64_t nanoseconds(void)
+{
+	struct { int64_t seconds, nanoseconds; } now;
+
+	system_call(__NR_clock_gettime, 1, (long)&now, 0, 0, 0, 0);          /* CLOCK_MONOTONIC */
+	return (uint64_t)now.seconds * 1000000000 + (uint64_t)now.nanoseconds;
+}
+
+/* A few thousandths of a second are enough to compare the two clocks to four digits. */
+void fibers_look_at_clock(void)
+{
+	uint64_t ns = nanoseconds(), from = cycles(), passed, ticks;
+
+	do {
+		passed = nanoseconds() - ns;
+		ticks = cycles() - from;
+	} while (passed < CLOCK_NS);
+	observer.ns_per_2_32_cycles = (passed << 32) / ticks;
+	context_here()->clock = cycles();
+}
+
+/* Time passes for whatever is on top, waiting included. */
+static void count_time(struct context *ctx)
+{
+	uint64_t now = cycles(), ticks = ctx->clock && now > ctx->clock ? now - ctx->clock : 0;
+
+	ctx->cost[observer.unit_time] += (uint64_t)((unsigned __int128)ticks * observer.ns_per_2_32_cycles >> 32);
+	ctx->clock = now;
+}
+
 const uint64_t *fibers_costs(void)
 {
 	return fibers_costs_of(context_here());
@@ -50,6 +89,8 @@ const uint64_t *fibers_costs_of(struct context *ctx)
 	struct fiber *f = ctx->fiber;
 	bool collecting = slope_thread_collecting(f->core);
 
+	if (observer.unit_time >= 0)
+		count_time(ctx);
 	for (uint32_t u = 0; u < observer.units; u++) {
 		if (collecting)
 			f->cost[u] = ctx->cost[u];
@@ -74,7 +115,8 @@ void fibers_show_top(void)
 	ctx->top_sp = core->top->sp;
 	ctx->top_fn = core->top->fn;
 	ctx->core = ctx->fiber->core;
-	ctx->odd = !core->shadow.window || observer.units != 1 || ctx->fiber->jumping || ctx->fiber->landing;
+	ctx->odd = !core->shadow.window || observer.units != 1 || observer.unit_time >= 0 || ctx->fiber->jumping ||
+		   ctx->fiber->landing || (core->contexts && (observer.context_sites || observer.context_collapse || observer.context_k));
 	ctx->span = core->shadow.window ? runtime.space.window - PLAN_LOWEST : 0;
 	if (ctx->fiber->landing)
 		ctx->top_fn = SLOPE_FN_NONE;

@@ -10,7 +10,7 @@
 #define BASE_REACH 256u
 #define PAGEMAP_RUN 512u
 
-struct observer observer = { .cost = "ir", .input = "trms", .cell_bytes = 4, .unit_ir = -1, .unit_bb = -1 };
+struct observer observer = { .cost = "ir", .input = "trms", .cell_bytes = 4, .unit_ir = -1, .unit_bb = -1, .unit_time = -1 };
 
 /* ---- options ---- */
 
@@ -59,7 +59,17 @@ bool observing_option(const char *option)
 		o->on = true;
 		return true;
 	}
-	return take_number(option, "--main-pid=", &o->main_pid) || take_number(option, "--cell=", &o->cell_bytes) ||
+	if (take_number(option, "--contexts=", &o->contexts)) {
+		o->contexts++;
+		return true;
+	}
+	if (system_same(option, "--context-sites=yes"))
+		return o->context_sites = true;
+	if (system_same(option, "--context-collapse=yes"))
+		return o->context_collapse = true;
+	return take_text(option, "--burst=", &o->burst) || take_number(option, "--context=", &o->context_k) ||
+	       take_number(option, "--max-contexts=", &o->max_contexts) ||
+	       take_number(option, "--main-pid=", &o->main_pid) || take_number(option, "--cell=", &o->cell_bytes) ||
 	       take_number(option, "--max-points=", &o->max_points) || take_number(option, "--stamp-limit=", &o->stamp_limit) ||
 	       take_text(option, "--cost=", &o->cost) || take_text(option, "--input=", &o->input) ||
 	       take_pattern(option, "--toggle=", &o->toggle) || take_pattern(option, "--only=", &o->only) ||
@@ -87,6 +97,8 @@ static void choose_units(const char *cost)
 			observer.unit_ir = (int)observer.units++;
 		else if (system_after(cost, "bb"))
 			observer.unit_bb = (int)observer.units++;
+		else if (system_after(cost, "time"))
+			observer.unit_time = (int)observer.units++;
 	}
 	if (!observer.units)
 		observer.unit_ir = (int)observer.units++;
@@ -318,6 +330,31 @@ static void make_directory(void)
 	directory->window_cells = runtime.space.window >> observer.session.config.cell_log2;
 }
 
+static uint64_t number_at(const char **text)
+{
+	uint64_t number = 0;
+
+	for (; **text >= '0' && **text <= '9'; ++*text)
+		number = number * 10 + (uint64_t)(**text - '0');
+	return number;
+}
+
+static void choose_contexts(struct slope_config *config)
+{
+	const char *burst = observer.burst;
+
+	config->contexts = observer.contexts != 0;
+	config->context_k = observer.contexts ? (uint32_t)observer.contexts - 1 : 0;
+	config->context_collapse = observer.context_collapse;
+	config->variant_k = (uint32_t)observer.context_k;
+	config->variants_max = (uint32_t)observer.max_contexts;
+	if (!burst)
+		return;
+	config->burst_period = number_at(&burst);
+	burst += *burst == '/';
+	config->burst_length = number_at(&burst);
+}
+
 void observing_start(uint64_t pc, uint64_t sp)
 {
 	struct slope_config config = {
@@ -331,6 +368,9 @@ void observing_start(uint64_t pc, uint64_t sp)
 	choose_units(observer.cost);
 	config.units = observer.units;
 	config.metrics = choose_metrics(observer.input);
+	choose_contexts(&config);
+	if (observer.unit_time >= 0)
+		fibers_look_at_clock();
 	if (!slope_session_init(&observer.session, &config, &system_host))
 		system_stop("no memory for the profile", NULL);
 	observer.session.each_window_word = each_window_word;

@@ -60,7 +60,12 @@ struct observer {
 	bool by_call;                /* --access=call */
 	bool inlined;                /* translated code holds checks */
 	uint32_t units;
-	int unit_ir, unit_bb;        /* which cost is which; -1: not counted */
+	int unit_ir, unit_bb, unit_time;     /* which cost is which; -1: not counted */
+	uint64_t ns_per_2_32_cycles;
+	uint64_t contexts, context_k;        /* contexts: 1 + k, 0: none */
+	uint64_t max_contexts;
+	bool context_sites, context_collapse;
+	const char *burst;
 	uint32_t exec_count;
 	bool written;                /* the profile is */
 };
@@ -98,6 +103,8 @@ void observing_thread_ends(struct context *ctx);
 #define CODEPLACES_STUB (UINT32_MAX - 1)
 uint32_t codeplaces_function(uint64_t address);
 bool codeplaces_is_stub(uint64_t address);
+/* The call site with this return address. SLOPE_SITE_NONE when memory runs out. */
+uint32_t codeplaces_site(uint64_t back);
 /* Does a function with a symbol begin here? */
 bool codeplaces_is_entry(uint64_t address);
 /* Where the module around this code has its code, for good; NULL when there is none. */
@@ -111,6 +118,8 @@ void codeplaces_forget(uint64_t address, uint64_t bytes);
 
 /* A new stack of the thread; `parent` is who has made it, or NULL. NULL when memory runs out. */
 struct fiber *fibers_new(struct context *ctx, const struct fiber *parent, uint64_t base);
+/* Time has a unit: how long a cycle is. */
+void fibers_look_at_clock(void);
 /* What translated code has counted goes to the running fiber; its costs. */
 const uint64_t *fibers_costs(void);
 /* The same for a thread that stands still. */

@@ -118,6 +118,8 @@ static void describe_run(struct slope_run_info *run, const char *directory)
 		run->unit_name[observer.unit_ir] = "ir";
 	if (observer.unit_bb >= 0)
 		run->unit_name[observer.unit_bb] = "bb";
+	if (observer.unit_time >= 0)
+		run->unit_name[observer.unit_time] = "time";
 }
 
 static void write_to(const char *path, struct slope_run_info *run)

@@ -10,7 +10,7 @@
  */
 #include "sources/translator/observing.h"
 
-#include "core/frames.h"
+#include "core/placing.h"
 
 #define QUICK __attribute__((no_caller_saved_registers, section("slope_gate_code"), used))
 
@@ -50,6 +50,33 @@ SLOPE_INLINE struct slope_record *usual_record(uint64_t fn)
 	return fn < CTX_QUICKS ? *(struct slope_record *__seg_gs *)(CTX_QUICK_AT + fn * 8) : NULL;
 }
 
+/* The new activation among the contexts: core/placing.h. */
+SLOPE_INLINE void find_place(struct slope_thread *core, uint32_t fn)
+{
+	struct slope_contexts *c = core->contexts;
+	struct slope_context **place = &c->place[core->depth - 1], *above = place[-1], *child = NULL;
+
+	core->top->flags = SLOPE_FRAME_PLACED;
+	if (SLOPE_LIKELY(above != NULL))
+		child = (above->level == c->last ? above->twin : above)->child;
+	if (SLOPE_LIKELY(child && child->fn == fn))
+		*place = child;
+	else
+		apart((const void *)slope_placing_find, (uint64_t)core, core->depth - 1, 0, 0);
+}
+
+/* It ends, having spent so much. */
+SLOPE_INLINE void count_at_place(const struct slope_thread *core, const struct slope_frame *f, uint64_t spent)
+{
+	struct slope_context *node = core->contexts->place[core->depth - 1];
+
+	if (SLOPE_UNLIKELY(!node))
+		return;
+	node->calls++;
+	node->cost[0] += spent - f->cost[0].child;
+	node->cost[1] += spent;
+}
+
 /* False, with nothing done, when it is not usual. */
 SLOPE_INLINE bool usual_call(uint64_t fn, uint64_t sp)
 {
@@ -58,8 +85,11 @@ SLOPE_INLINE bool usual_call(uint64_t fn, uint64_t sp)
 	struct slope_record *record;
 
 	if (SLOPE_UNLIKELY(CTX->odd) || !(record = usual_record(fn)) || SLOPE_UNLIKELY(core->top->sp <= sp || !core->plain) ||
+	    SLOPE_UNLIKELY(record->flags && core->depth == core->contexts->places) ||
 	    SLOPE_UNLIKELY(!slope_frames_push_usual(core, record, sp, &cost, 1)))
 		return false;
+	if (SLOPE_UNLIKELY(record->flags))
+		find_place(core, (uint32_t)fn);
 	show(core->top_stamp, sp, (uint32_t)fn);
 	return true;
 }
@@ -94,10 +124,12 @@ SLOPE_INLINE bool usual_return(uint64_t sp)
 	struct slope_thread *core = CTX->core;
 	struct slope_frame *f = core->top;
 
-	if (SLOPE_UNLIKELY(CTX->odd | f->flags) || SLOPE_UNLIKELY(f->sp != sp || core->tallies == core->tally_capacity || !core->plain))
+	if (SLOPE_UNLIKELY(CTX->odd | (f->flags & ~SLOPE_FRAME_PLACED)) || SLOPE_UNLIKELY(f->sp != sp || core->tallies == core->tally_capacity || !core->plain))
 		return false;
 	uint64_t spent = CTX->cost[0] - f->cost[0].entry, n = (uint64_t)f->rms;
 
+	if (SLOPE_UNLIKELY(f->flags))
+		count_at_place(core, f, spent);
 	if (core->tallies != f->tally_base && SLOPE_UNLIKELY(!slope_tally_flush_known(core, f, n, 1)))
 		apart((const void *)slope_tally_flush_any, (uint64_t)core, (uint64_t)f, n, 0);
 	if (!slope_frames_pop_usual(core, f, n, spent))

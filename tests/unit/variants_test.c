@@ -99,7 +99,7 @@ static void enter(struct world *w, uint32_t fn)
 {
 	struct oracle *o = w->oracle;
 
-	slope_thread_enter(w->thread, fn, 1000000 - 16 * w->thread->depth, 0, w->cost);
+	slope_thread_enter(w->thread, fn, 1000000 - 16 * o->depth, 0, w->cost);
 	o->stack[o->depth].fn = fn;
 	o->stack[o->depth].n = 0;
 	for (uint32_t u = 0; u < UNITS; u++) {
@@ -109,9 +109,11 @@ static void enter(struct world *w, uint32_t fn)
 	o->depth++;
 }
 
+/* A call that found no memory has no frame. */
 static void leave(struct world *w)
 {
-	slope_thread_leave(w->thread, w->cost);
+	if (w->thread->top->sp == 1000000 - 16 * (w->oracle->depth - 1))
+		slope_thread_leave(w->thread, w->cost);
 	oracle_leave(w);
 }
 
