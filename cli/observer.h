@@ -15,7 +15,7 @@
 enum slope_source { SLOPE_SOURCE_VALGRIND, SLOPE_SOURCE_TRANSLATOR, SLOPE_SOURCE_SAMPLER, SLOPE_SOURCE_ANY };
 
 /* What `record` takes without --source. */
-#define SLOPE_SOURCE_PREFERRED SLOPE_SOURCE_VALGRIND
+#define SLOPE_SOURCE_PREFERRED SLOPE_SOURCE_TRANSLATOR
 
 /*
  * What keeps the translator from running this file, in cells of so many bytes:

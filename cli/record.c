@@ -39,7 +39,7 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		  SLOPE_SOURCE_PREFERRED == SLOPE_SOURCE_VALGRIND ? "what observes the program (valgrind)"
 			: "what observes the program (translator; valgrind where that cannot)", 0, 0 },
 		{ "cost", 0, SLOPE_OPTION_TEXT, &s->cost, "UNITS",
-		  "cost units with commas between: ir instructions, bb basic blocks (ir)", 0, 0 },
+		  "cost units with commas between: ir instructions, bb basic blocks, time (ir)", 0, 0 },
 		{ "input", 0, SLOPE_OPTION_CHOICE, &s->input, "trms|rms|both",
 		  "input sizes with or without what threads and system calls bring in", 0, 0 },
 		{ "cell", 0, SLOPE_OPTION_NUMBER, &s->cell, "BYTES", "the unit of input: 1, 2, 4, 8, 16, 32 or 64 bytes (4)",

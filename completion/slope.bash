@@ -35,7 +35,7 @@ _slope_options() {
 _slope_values() {
 	case $1/$2 in
 	record/--source) echo 'valgrind translator sampler' ;;
-	record/--cost) echo 'ir bb ir,bb' ;;
+	record/--cost) echo 'ir bb time ir,bb ir,time' ;;
 	record/--input) echo 'trms rms both' ;;
 	record/--cell) echo '1 2 4 8 16 32 64' ;;
 	record/--fair-sched) echo 'yes no' ;;
@@ -47,7 +47,7 @@ _slope_values() {
 	check/--inconclusive) echo 'apart pass fail' ;;
 	export/--format | export/-f) echo 'csv json callgrind pprof folded speedscope extrap' ;;
 	*/--input | report/-i | show/-i | export/-i | diff/-i | check/-i) echo 'trms rms' ;;
-	*/--unit | report/-u | show/-u | explain/-u | contexts/-u | threads/-u | export/-u | diff/-u | check/-u) echo 'ir bb' ;;
+	*/--unit | report/-u | show/-u | explain/-u | contexts/-u | threads/-u | export/-u | diff/-u | check/-u) echo 'ir bb time' ;;
 	*/--color) echo 'auto always never' ;;
 	esac
 }
