@@ -204,7 +204,6 @@ static bool sensible_contexts(struct slope_settings *s)
 		slope_say("--verify compares functions: leave %s out", s->context ? "--context" : "--contexts");
 		return false;
 	}
-	s->source = SLOPE_SOURCE_VALGRIND;
 	return true;
 }
 
