@@ -38,8 +38,7 @@ void slope_unpack_fini(struct slope_unpack *u)
 	u->profile = NULL;
 }
 
-/* Notes that the file's `number` is now at `position`. False: it comes twice, or memory ran out. */
-static bool place(struct slope_unpack *u, enum slope_section section, struct slope_map *map, uint32_t number, size_t position)
+bool slope_unpack_place(struct slope_unpack *u, enum slope_section section, struct slope_map *map, uint64_t number, size_t position)
 {
 	bool fresh;
 	uint64_t *value = slope_map_put(map, number, &fresh);
@@ -204,7 +203,7 @@ static enum slope_decode take_module(struct slope_unpack *u, struct slope_cursor
 	enum slope_decode status = slope_decode_module(c, &entry);
 
 	if (status != SLOPE_DECODE_OK ||
-	    !place(u, SLOPE_SECTION_MODULES, &u->module, entry.number, entry.number ? p->module_count : 0))
+	    !slope_unpack_place(u, SLOPE_SECTION_MODULES, &u->module, entry.number, entry.number ? p->module_count : 0))
 		return status;
 	struct slope_profile_module *m = entry.number ? slope_build_module(p) : &p->module[SLOPE_MODULE_NONE];
 
@@ -227,7 +226,7 @@ static enum slope_decode take_function(struct slope_unpack *u, struct slope_curs
 	enum slope_decode status = slope_decode_function(c, &entry);
 
 	if (status != SLOPE_DECODE_OK ||
-	    !place(u, SLOPE_SECTION_FUNCTIONS, &u->function, entry.number, entry.number ? p->function_count : 0))
+	    !slope_unpack_place(u, SLOPE_SECTION_FUNCTIONS, &u->function, entry.number, entry.number ? p->function_count : 0))
 		return status;
 	struct slope_profile_function *f = entry.number ? slope_build_function(p) : &p->function[SLOPE_FN_ROOT];
 
@@ -249,7 +248,7 @@ static enum slope_decode take_file(struct slope_unpack *u, struct slope_cursor *
 	enum slope_decode status = slope_decode_file(c, &entry);
 	void *array = u->path;
 
-	if (status != SLOPE_DECODE_OK || !place(u, SLOPE_SECTION_FILES, &u->file, entry.number, u->path_count))
+	if (status != SLOPE_DECODE_OK || !slope_unpack_place(u, SLOPE_SECTION_FILES, &u->file, entry.number, u->path_count))
 		return status;
 	if (!slope_build_room(&array, u->path_count, sizeof *u->path)) {
 		u->no_memory = true;
@@ -291,7 +290,7 @@ static enum slope_decode take_thread(struct slope_unpack *u, struct slope_cursor
 	struct slope_thread_entry entry;
 	enum slope_decode status = slope_decode_thread(c, &entry);
 
-	if (status != SLOPE_DECODE_OK || !place(u, SLOPE_SECTION_THREADS, &u->thread, entry.number, p->thread_count))
+	if (status != SLOPE_DECODE_OK || !slope_unpack_place(u, SLOPE_SECTION_THREADS, &u->thread, entry.number, p->thread_count))
 		return status;
 	struct slope_profile_thread *t = slope_build_thread(p);
 

@@ -64,6 +64,9 @@ enum slope_decode slope_unpack_points(struct slope_unpack *u, struct slope_curso
 enum slope_decode slope_unpack_sizes(struct slope_unpack *u, struct slope_cursor *c);
 enum slope_decode slope_unpack_variant_points(struct slope_unpack *u, struct slope_cursor *c);
 
+/* Notes that the file's `number` is now at `position`. False: it comes twice, or memory ran out. */
+bool slope_unpack_place(struct slope_unpack *u, enum slope_section section, struct slope_map *map, uint64_t number, size_t position);
+
 /* One record about contexts. */
 enum slope_decode slope_unpack_site(struct slope_unpack *u, struct slope_cursor *c);
 enum slope_decode slope_unpack_context(struct slope_unpack *u, struct slope_cursor *c);

@@ -6,21 +6,6 @@
 #include "profile/build.h"
 #include "profile/unpack.h"
 
-/* Notes where the file's number is now. False: it comes twice, or memory ran out. */
-static bool place(struct slope_unpack *u, enum slope_section section, struct slope_map *map, uint64_t number, size_t position)
-{
-	bool fresh;
-	uint64_t *value = slope_map_put(map, number, &fresh);
-
-	if (!value)
-		u->no_memory = true;
-	else if (!fresh)
-		u->flaw[section][SLOPE_FLAW_TWICE]++;
-	else
-		*value = position;
-	return value && fresh;
-}
-
 static uint64_t key(uint32_t thread, uint32_t number)
 {
 	return (uint64_t)thread << 32 | number;
@@ -34,7 +19,7 @@ enum slope_decode slope_unpack_site(struct slope_unpack *u, struct slope_cursor 
 	struct slope_site_entry entry;
 	enum slope_decode status = slope_decode_site(c, &entry);
 
-	if (status != SLOPE_DECODE_OK || !place(u, SLOPE_SECTION_SITES, &u->site, entry.number, p->site_count))
+	if (status != SLOPE_DECODE_OK || !slope_unpack_place(u, SLOPE_SECTION_SITES, &u->site, entry.number, p->site_count))
 		return status;
 	struct slope_profile_site *site = slope_build_site(p);
 
@@ -79,7 +64,7 @@ enum slope_decode slope_unpack_context(struct slope_unpack *u, struct slope_curs
 		u->flaw[SLOPE_SECTION_CONTEXTS][SLOPE_FLAW_MISSING]++;
 		return status;
 	}
-	if (!place(u, SLOPE_SECTION_CONTEXTS, &u->context, key(entry.thread, entry.number), p->context_count))
+	if (!slope_unpack_place(u, SLOPE_SECTION_CONTEXTS, &u->context, key(entry.thread, entry.number), p->context_count))
 		return status;
 	struct slope_profile_context *context = slope_build_context(p);
 
@@ -133,7 +118,7 @@ enum slope_decode slope_unpack_variant(struct slope_unpack *u, struct slope_curs
 	}
 	struct slope_profile_variant *variant = NULL;
 
-	if (place(u, SLOPE_SECTION_VARIANTS, &u->variant, key(entry.cost.thread, entry.number), p->variant_count) &&
+	if (slope_unpack_place(u, SLOPE_SECTION_VARIANTS, &u->variant, key(entry.cost.thread, entry.number), p->variant_count) &&
 	    !(variant = slope_build_variant(p)))
 		u->no_memory = true;
 	if (!variant) {

@@ -2,7 +2,7 @@
 /*
  * A trace of the program's code becomes a block of ours: instructions are
  * copied, rip-relative operands get a new displacement, checks come before
- * them, and whatever leaves the block goes through transfers.c. The program's
+ * them, and whatever leaves the block goes through exits.c and transfers.c. The program's
  * stack never shows our addresses but for the moment of a call or return.
  */
 #include "sources/translator/making.h"
@@ -149,7 +149,7 @@ static void emit_step(struct maker *m, unsigned step)
 			blocks_copy(m, s);
 		break;
 	case STEP_BRANCH:
-		transfers_branch(m, step);
+		exits_branch(m, step);
 		break;
 	case STEP_FOLLOWED:
 		break;
@@ -177,9 +177,9 @@ static void emit_end(struct maker *m)
 		transfers_last(m, last);
 		return;
 	case STEP_REQUEST:
-		transfers_give_back(m);
+		exits_give_back(m);
 		reports_call(&m->e, (const void *)observing_request, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RAX } });
-		transfers_exit_plain(m, next);
+		exits_add_plain(m, next);
 		return;
 	case STEP_BRANCH:
 		if (making_branches_last(m))
@@ -190,7 +190,7 @@ static void emit_end(struct maker *m)
 	default:
 		break;
 	}
-	transfers_on(m, CONDITION_NONE, next);
+	exits_on(m, CONDITION_NONE, next);
 }
 
 /* Where those enter who know more than that the program is here: see struct block_facts. */
@@ -217,7 +217,7 @@ static void emit_start(struct maker *m)
 
 static void emit_count(struct maker *m, bool keep_flags)
 {
-	transfers_count(m, m->trace.instructions, m->trace.blocks, keep_flags);
+	exits_count(m, m->trace.instructions, m->trace.blocks, keep_flags);
 	m->facts.counted = (uint16_t)(m->e.at - m->start);
 	m->facts.instructions = (int16_t)m->trace.instructions;
 	m->facts.blocks = (int16_t)m->trace.blocks;
@@ -288,7 +288,7 @@ const struct block *blocks_translate(uint64_t pc, int prefer)
 		else
 			checks_cold(m, &m->cold[n]);
 	}
-	transfers_exits(m);
+	exits_finish(m);
 	block = codecache_add(&runtime.cache, pc, end, m->e.at, m->mark, m->marks);
 	if (!block)
 		system_stop("no memory for translated code", NULL);

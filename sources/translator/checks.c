@@ -517,12 +517,12 @@ void checks_cold(struct maker *m, const struct cold *c)
 
 		if (c->keep_flags)
 			bring_flags(&m->e);
-		transfers_count(m, before - (all ? m->trace.instructions : 0),
+		exits_count(m, before - (all ? m->trace.instructions : 0),
 				(int32_t)s->blocks - 1 - (all ? m->trace.blocks : 0), true);
 		if (c->borrowed)
 			emit_restore(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
-		transfers_give_back(m);
-		transfers_site(m, SITE_ODD_STACK, s->pc, NULL);
+		exits_give_back(m);
+		exits_site(m, SITE_ODD_STACK, s->pc, NULL);
 	}
 }
 

@@ -89,5 +89,5 @@ void doubts_cold(struct maker *m, const struct cold *c)
 	if (c->keep_flags)
 		bring_flags(&m->e);
 	emit_restore(&m->e, REG_RAX, CTX_RAX_HOME);
-	transfers_site(m, SITE_CHANGED, m->trace.start, NULL);
+	exits_site(m, SITE_CHANGED, m->trace.start, NULL);
 }

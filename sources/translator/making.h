@@ -4,7 +4,8 @@
  *
  *   trace.c      which instructions, and what is known of them
  *   checks.c     the checks of their reads and writes: where, and what they are
- *   transfers.c  whatever leaves the block: branches, calls, returns
+ *   exits.c      direct ways out of the block, and its costs
+ *   transfers.c  whatever else leaves it: calls, returns, indirect jumps
  *   doubts.c     code that may change without our notice
  *   blocks.c     the instructions themselves, and the order of it all
  *   reports.c    calls of plain C that keep everything
@@ -126,20 +127,42 @@ void checks_cold(struct maker *m, const struct cold *c);
 /* The function's first instruction: somebody may have jumped here. */
 void checks_entry(struct maker *m, uint32_t fn);
 
-/* ---- transfers.c ---- */
+/* ---- exits.c ---- */
 
 /* Adds to the costs. */
-void transfers_count(struct maker *m, int32_t instructions, int32_t blocks, bool keep_flags);
+void exits_count(struct maker *m, int32_t instructions, int32_t blocks, bool keep_flags);
+/* The same while the block's registers are the program's. */
+void exits_count_apart(struct maker *m, int32_t instructions, int32_t blocks, bool keep_flags);
+/* What a branch has to add to the costs on its way out. */
+struct exit_costs {
+	int32_t instructions, blocks;
+};
+struct exit_costs exits_costs(const struct maker *m, unsigned step);
 /* The program's registers come back. */
-void transfers_give_back(struct maker *m);
+void exits_give_back(struct maker *m);
 /* To the program's address, on a condition or without (CONDITION_NONE), the stamp's register still borrowed; linked later. */
-void transfers_exit(struct maker *m, int condition, uint64_t target);
-/* The same to where the program goes on, which may be in this block. */
-void transfers_on(struct maker *m, int condition, uint64_t target);
-/* As transfers_exit, with all registers the program's. */
-void transfers_exit_plain(struct maker *m, uint64_t target);
+void exits_add(struct maker *m, int condition, uint64_t target);
+/* The same with all registers the program's. */
+void exits_add_plain(struct maker *m, uint64_t target);
+/* The same into a function that is on top now. */
+void exits_add_call(struct maker *m, uint64_t target);
+/* As exits_add, to where the program goes on: a jump to the block's own start stays inside. */
+void exits_on(struct maker *m, int condition, uint64_t target);
 /* The way out of a conditional branch. */
-void transfers_branch(struct maker *m, unsigned step);
+void exits_branch(struct maker *m, unsigned step);
+/* Behind everything: the ways to C that exits take until they are linked. */
+void exits_finish(struct maker *m);
+/* Our stack, and the call that brings the site's record to slope_dispatch. */
+void exits_site(struct maker *m, uint32_t kind, uint64_t target, const struct codecache_branch *branch);
+
+/* Where a direct branch goes. */
+static inline uint64_t making_target(const struct step *s)
+{
+	return s->next + (uint64_t)s->i.raw.imm[0].value.s;
+}
+
+/* ---- transfers.c ---- */
+
 /* The last step, STEP_LAST: a call, a return, a jump or anything that C does. */
 void transfers_last(struct maker *m, const struct step *s);
 /*
@@ -149,10 +172,6 @@ void transfers_last(struct maker *m, const struct step *s);
 void transfers_before_stub(struct maker *m, unsigned step);
 /* Conditional branches and moves of the stack on their way out. */
 void transfers_cold(struct maker *m, const struct cold *c);
-/* Behind everything: the ways to C that exits take until they are linked. */
-void transfers_exits(struct maker *m);
-/* Our stack, and the call that brings the site's record to slope_dispatch. */
-void transfers_site(struct maker *m, uint32_t kind, uint64_t target, const struct codecache_branch *branch);
 
 /* ---- doubts.c ---- */
 

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The ways out of a block. Direct ones go to a site that fetches the next
- * block, and are linked to it by one store. A call is a real call, so
+ * Instructions that end a block. A call is a real call, so
  * that the processor expects its return; the address that it pushes is then
  * overwritten by the program's own. A return finds the translation of the
  * address on the stack, puts it there, and is a real return. Indirect branches
- * look into the code cache's table.
- *
- * Costs are counted once on the main way, where flags are dead, and on each
- * way out of it by the difference.
+ * look into the code cache's table; direct ones are exits.c's.
  */
 #include "sources/translator/making.h"
 #include "sources/translator/observing.h"
@@ -17,159 +13,7 @@
 #define NEAR_LOG2 20u            /* a jump is near within a range of so many bytes */
 #define NEAR_LOG2_MIN 10u
 
-/* ---- costs ---- */
-
-static void count_unit(struct emit *e, int unit, int32_t add, int scratch)
-{
-	uint32_t offset = CTX_COST + 8 * (uint32_t)unit;
-
-	if (unit < 0 || !add)
-		return;
-	if (scratch == NO_REGISTER) {
-		bool little = add == (int8_t)add;
-
-		emit_bytes(e, little ? "\x65\x48\x83\x04\x25" : "\x65\x48\x81\x04\x25", 5);   /* addq $add, %gs:COST */
-		emit_32(e, offset);
-		emit_bytes(e, &add, little ? 1 : 4);
-		return;
-	}
-	struct address sum = { .base = scratch, .index = NO_REGISTER, .displacement = add };
-
-	emit_restore(e, (unsigned)scratch, offset);
-	emit_address(e, (unsigned)scratch, &sum, 0);
-	emit_save(e, (unsigned)scratch, offset);
-}
-
-void transfers_count(struct maker *m, int32_t instructions, int32_t blocks, bool keep_flags)
-{
-	int scratch = !keep_flags ? NO_REGISTER : m->stamp != NO_REGISTER ? m->stamp : REG_R11;
-
-	if (!observer.on || (!instructions && !blocks))
-		return;
-	if (keep_flags && m->stamp == NO_REGISTER)
-		emit_save(&m->e, REG_R11, CTX_STAMP_HOME);
-	count_unit(&m->e, observer.unit_ir, instructions, scratch);
-	count_unit(&m->e, observer.unit_bb, blocks, scratch);
-	if (keep_flags)
-		emit_restore(&m->e, (unsigned)scratch, m->stamp == NO_REGISTER ? CTX_STAMP_HOME : CTX_TOP);
-}
-
-/* What is counted while the block's registers are the program's. */
-static void count_apart(struct maker *m, int32_t instructions, int32_t blocks, bool keep_flags)
-{
-	int stamp = m->stamp;
-
-	m->stamp = NO_REGISTER;
-	transfers_count(m, instructions, blocks, keep_flags);
-	m->stamp = stamp;
-}
-
-void transfers_give_back(struct maker *m)
-{
-	if (m->stamp != NO_REGISTER)
-		emit_restore(&m->e, (unsigned)m->stamp, CTX_STAMP_HOME);
-}
-
-/* ---- sites and exits ---- */
-
-void transfers_site(struct maker *m, uint32_t kind, uint64_t target, const struct codecache_branch *branch)
-{
-	struct site site = { target, kind, branch ? *branch : (struct codecache_branch){ 0 } };
-
-	emit_save(&m->e, REG_RSP, CTX_REG(REG_RSP));
-	emit_restore(&m->e, REG_RSP, CTX_HOST_RSP);
-	emit_near(&m->e, 0xe8, (uint64_t)slope_gate_leave);
-	emit_bytes(&m->e, &site, sizeof site);
-}
-
-static void add_exit(struct maker *m, int condition, struct exit exit)
-{
-	exit.patch = emit_link(&m->e, condition);
-	m->exit[m->exits++] = exit;
-}
-
-void transfers_exit(struct maker *m, int condition, uint64_t target)
-{
-	add_exit(m, condition, (struct exit){ .target = target, .handed = m->stamp != NO_REGISTER });
-}
-
-void transfers_exit_plain(struct maker *m, uint64_t target)
-{
-	add_exit(m, CONDITION_NONE, (struct exit){ .target = target });
-}
-
-/* Another activation is on top. */
-static void exit_by_call(struct maker *m, uint64_t target)
-{
-	add_exit(m, CONDITION_NONE, (struct exit){ .target = target, .handed = m->stamp != NO_REGISTER, .way = CODECACHE_CALL });
-}
-
-void transfers_exits(struct maker *m)
-{
-	for (unsigned i = 0; i < m->exits; i++) {
-		const struct exit *x = &m->exit[i];
-		struct codecache_branch branch = { .patch = (uint32_t)(uint64_t)x->patch, .way = x->way };
-
-		emit_land(&m->e, x->patch);
-		if (x->handed) {
-			uint8_t *patch;
-
-			transfers_give_back(m);
-			patch = emit_link(&m->e, CONDITION_NONE);
-			emit_land(&m->e, patch);
-			branch.handed = branch.patch;
-			branch.patch = (uint32_t)(uint64_t)patch;
-		}
-		transfers_site(m, SITE_DIRECT, x->target, &branch);
-	}
-}
-
-static uint64_t target_of(const struct step *s)
-{
-	return s->next + (uint64_t)s->i.raw.imm[0].value.s;
-}
-
-/* A jump to the block's own start stays inside. */
-void transfers_on(struct maker *m, int condition, uint64_t target)
-{
-	if (target == m->trace.start && !m->facts.entry && !m->facts.doubted)
-		emit_back(&m->e, condition, m->start + m->facts.inner);
-	else
-		transfers_exit(m, condition, target);
-}
-
-/* What a branch has to add to the costs on its way out. */
-static struct exit_costs { int32_t instructions, blocks; } costs_of_exit(const struct maker *m, unsigned step)
-{
-	const struct step *s = &m->trace.step[step];
-	bool counted = step >= m->counted_at;
-
-	return (struct exit_costs){
-		(int32_t)s->instructions - (counted ? m->trace.instructions : 0), (int32_t)s->blocks - (counted ? m->trace.blocks : 0),
-	};
-}
-
-void transfers_branch(struct maker *m, unsigned step)
-{
-	const struct step *s = &m->trace.step[step];
-	struct exit_costs more = costs_of_exit(m, step);
-	int condition = (s->i.opcode & 15) ^ s->taken;
-	struct cold *c;
-
-	/* At the end, where both ways are counted: the target first, which loops most often go to. */
-	if (step + 1 == m->trace.steps && making_branches_last(m)) {
-		transfers_on(m, s->i.opcode & 15, target_of(s));
-		transfers_on(m, CONDITION_NONE, s->next);
-		return;
-	}
-	if (!observer.on || (!more.instructions && !more.blocks && !making_is_spared(m, step))) {
-		transfers_exit(m, condition, s->taken ? s->next : target_of(s));
-		return;
-	}
-	c = making_cold(m, COLD_BRANCH);
-	c->step = step;
-	making_jump(m, c, condition);
-}
+/* ---- indirect branches ---- */
 
 /* Is the address in rcx at its place in this half of the table? Then eax leads to its target; otherwise a jump. */
 static uint8_t *emit_probe(struct emit *e, unsigned half, bool keep_flags)
@@ -233,7 +77,7 @@ static void cold_miss(struct maker *m, const struct cold *c)
 	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
 	if (c->keep_flags)
 		emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
-	transfers_site(m, SITE_INDIRECT, 0, NULL);
+	exits_site(m, SITE_INDIRECT, 0, NULL);
 }
 
 /* The operand of an indirect call or jump into rcx; the program's rcx goes to the context. */
@@ -315,15 +159,15 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	returns_to = (uint64_t)m->e.at;
 	/* Here the return comes to; whoever returns to the program's address finds this place. */
 	codecache_return(&runtime.cache, s->next, returns_to);
-	transfers_exit_plain(m, s->next);
+	exits_add_plain(m, s->next);
 	emit_land(&m->e, over);
 	correct_return_address(&m->e, s->next);
 	if (seen_through)
-		count_apart(m, (int32_t)m->trace.stub.instructions, 1, false);
+		exits_count_apart(m, (int32_t)m->trace.stub.instructions, 1, false);
 	if (observer.on)
 		observe_call(m, target != 0, target, s->next >> 32 ? 0 : returns_to);
 	if (target)
-		exit_by_call(m, target);
+		exits_add_call(m, target);
 	else
 		emit_lookup(m, runtime.flags_cross_calls);
 }
@@ -334,7 +178,7 @@ static void jump_to_call(struct maker *m, uint64_t made_at)
 	int stamp = codecache_around(&runtime.cache, made_at)->facts.stamp;
 
 	if (stamp != m->stamp) {
-		transfers_give_back(m);
+		exits_give_back(m);
 		if (stamp != NO_REGISTER)
 			emit_save(&m->e, (unsigned)stamp, CTX_STAMP_HOME);
 	}
@@ -353,13 +197,13 @@ static void emit_call(struct maker *m, const struct step *s)
 	}
 	m->call_pc = m->trace.doubt ? 0 : s->pc;
 	if (!s->i.raw.imm[0].is_relative) {
-		transfers_give_back(m);
+		exits_give_back(m);
 		load_target(m, s);
 		emit_call_of(m, s, 0, false);
 		return;
 	}
 	if (!stub->target) {
-		emit_call_of(m, s, target_of(s), false);
+		emit_call_of(m, s, making_target(s), false);
 		return;
 	}
 	/* The slot of the linkage table may change: then the stub decides. */
@@ -440,10 +284,10 @@ static void observe_jump(struct maker *m, const struct step *s)
 static void emit_jump(struct maker *m, const struct step *s)
 {
 	if (s->i.raw.imm[0].is_relative) {
-		transfers_exit(m, CONDITION_NONE, target_of(s));
+		exits_add(m, CONDITION_NONE, making_target(s));
 		return;
 	}
-	transfers_give_back(m);
+	exits_give_back(m);
 	load_target(m, s);
 	if (observer.on)
 		observe_jump(m, s);
@@ -505,9 +349,9 @@ static void emit_short_branch(struct maker *m, const struct step *s)
 	emit_byte(&m->e, s->i.opcode);
 	distance = m->e.at;
 	emit_byte(&m->e, 0);
-	transfers_exit(m, CONDITION_NONE, s->next);
+	exits_add(m, CONDITION_NONE, s->next);
 	*distance = (uint8_t)(m->e.at - (distance + 1));
-	transfers_exit(m, CONDITION_NONE, target_of(s));
+	exits_add(m, CONDITION_NONE, making_target(s));
 }
 
 void transfers_last(struct maker *m, const struct step *s)
@@ -522,18 +366,18 @@ void transfers_last(struct maker *m, const struct step *s)
 		emit_jump(m, s);
 		break;
 	case ZYDIS_MNEMONIC_RET:
-		transfers_give_back(m);
+		exits_give_back(m);
 		emit_return(m, s);
 		break;
 	case ZYDIS_MNEMONIC_SYSCALL:
-		transfers_give_back(m);
-		transfers_site(m, SITE_SYSCALL, s->next, NULL);
+		exits_give_back(m);
+		exits_site(m, SITE_SYSCALL, s->next, NULL);
 		break;
 	case ZYDIS_MNEMONIC_XBEGIN:
 		/* A transaction that never begins: status 0, and the way it has for that. */
-		transfers_give_back(m);
+		exits_give_back(m);
 		emit_constant(&m->e, REG_RAX, 0);
-		transfers_exit_plain(m, target_of(s));
+		exits_add_plain(m, making_target(s));
 		break;
 	case ZYDIS_MNEMONIC_WRFSBASE:
 		blocks_copy(m, s);
@@ -541,7 +385,7 @@ void transfers_last(struct maker *m, const struct step *s)
 		emit_bytes(&m->e, "\xf3\x48\x0f\xae\xc0", 5);     /* rdfsbase %rax */
 		emit_save(&m->e, REG_RAX, CTX_FS);
 		emit_restore(&m->e, REG_RAX, CTX_REG(REG_RAX));
-		transfers_exit(m, CONDITION_NONE, s->next);
+		exits_add(m, CONDITION_NONE, s->next);
 		break;
 	case ZYDIS_MNEMONIC_INT:
 	case ZYDIS_MNEMONIC_SYSENTER:
@@ -576,10 +420,10 @@ static void cold_stale(struct maker *m, const struct cold *c)
 	bool counted = c->step >= m->counted_at;
 
 	if (!counted)
-		transfers_count(m, m->trace.instructions, m->trace.blocks, true);
+		exits_count(m, m->trace.instructions, m->trace.blocks, true);
 	reports_call(&m->e, (const void *)activations_before_stub, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 	if (!counted)
-		transfers_count(m, -m->trace.instructions, -m->trace.blocks, true);
+		exits_count(m, -m->trace.instructions, -m->trace.blocks, true);
 	if (m->stamp != NO_REGISTER)
 		emit_restore(&m->e, (unsigned)m->stamp, CTX_TOP);
 	emit_near(&m->e, 0xe9, (uint64_t)c->back);
@@ -605,26 +449,26 @@ void transfers_cold(struct maker *m, const struct cold *c)
 		doubts_cold(m, c);
 		return;
 	case COLD_STUB:
-		emit_call_of(m, s, target_of(s), false);
+		emit_call_of(m, s, making_target(s), false);
 		return;
 	default:
 		break;
 	}
-	more = costs_of_exit(m, c->step);
+	more = exits_costs(m, c->step);
 	if (making_is_spared(m, c->step))
 		emit_restore(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
 	if (c->kind == COLD_BRANCH) {
-		transfers_count(m, more.instructions, more.blocks, s->leaving_flags != 0);
-		transfers_exit(m, CONDITION_NONE, s->taken ? s->next : target_of(s));
+		exits_count(m, more.instructions, more.blocks, s->leaving_flags != 0);
+		exits_add(m, CONDITION_NONE, s->taken ? s->next : making_target(s));
 		return;
 	}
-	transfers_count(m, more.instructions, more.blocks, true);
-	transfers_give_back(m);
+	exits_count(m, more.instructions, more.blocks, true);
+	exits_give_back(m);
 	reports_call(&m->e, (const void *)fibers_stack_moved, (const struct argument[3]){
 		{ ARGUMENT_REGISTER, REG_RSP }, { ARGUMENT_CONTEXT, CTX_SPARE },
 	});
 	/* What goes on here will count as a block again, but is none. */
-	count_apart(m, 0, -1, true);
+	exits_count_apart(m, 0, -1, true);
 	/* Not linked: stacks may have become several, which other translations do not know yet. */
-	transfers_site(m, SITE_DIRECT, s->next, NULL);
+	exits_site(m, SITE_DIRECT, s->next, NULL);
 }
