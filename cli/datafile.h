@@ -47,6 +47,9 @@ const char *slope_datafile_operand(int argc, char **argv);
 /* Rows of cost points under the profile's main input size. */
 uint64_t slope_datafile_points(const struct slope_profile *profile);
 
+/* Samples in all; 0 in a profile that was not sampled. */
+uint64_t slope_datafile_samples(const struct slope_profile *profile);
+
 /* Functions that ran, without the stand-in for threads. */
 uint64_t slope_datafile_functions(const struct slope_profile *profile);
 

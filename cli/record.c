@@ -17,6 +17,7 @@
 #include "cli/options.h"
 #include "cli/program.h"
 #include "cli/recording.h"
+#include "cli/sampled.h"
 #include "cli/verbs.h"
 #include "cli/verification.h"
 
@@ -68,6 +69,12 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		  "let threads take turns in order", 0, 0 },
 		{ "max-threads", 0, SLOPE_OPTION_NUMBER, &s->max_threads, "N",
 		  "threads that may exist at one time; each takes some memory in advance (1000)", 2, 1000000 },
+		{ "rate", 0, SLOPE_OPTION_NUMBER, &s->rate, "N",
+		  "with --source=sampler: samples per second of each thread (1000)", 1, SLOPE_RATE_MAX },
+		{ "clock", 0, SLOPE_OPTION_CHOICE, &s->clock, "cpu|wall",
+		  "with --source=sampler: time of the processor, or time that passes (cpu)", 0, 0 },
+		{ "no-trampoline", 0, SLOPE_OPTION_FLAG, &s->no_trampoline, NULL,
+		  "with --source=sampler: leave return addresses alone; calls are not counted", 0, 0 },
 		{ "no-symbols", 0, SLOPE_OPTION_FLAG, &s->no_symbols, NULL,
 		  "leave names, files and lines for the report to find", 0, 0 },
 		{ "verify", 0, SLOPE_OPTION_FLAG, &s->verify, NULL,
@@ -211,10 +218,8 @@ static bool sensible(struct slope_settings *s)
 {
 	bool time = false;
 
-	if (s->source == SLOPE_SOURCE_SAMPLER) {
-		slope_say("--source=sampler: this build has no sampler; leave the option out");
+	if (!slope_sampled_sensible(s))
 		return false;
-	}
 	if (s->verify && s->source != SLOPE_SOURCE_ANY) {
 		slope_say("--verify runs the program under both exact sources; leave --source out");
 		return false;
@@ -240,7 +245,7 @@ static int exit_status(int status)
 }
 
 struct totals {
-	uint64_t functions, points;
+	uint64_t functions, points, samples;
 };
 
 /* Saves the profile with its names; the raw one stays when that fails. */
@@ -284,6 +289,7 @@ static bool finish_profile(const struct slope_settings *s, const char *path, boo
 		save_named(profile, path);
 	totals->functions += slope_datafile_functions(profile);
 	totals->points += slope_datafile_points(profile);
+	totals->samples += slope_datafile_samples(profile);
 	slope_profile_free(profile);
 	return true;
 }
@@ -306,6 +312,8 @@ static const char *why_empty(const struct slope_settings *s)
 		return "no function that fits --toggle was called (one that was inlined has no name of its own)";
 	if (s->only.count)
 		return "no function or module that ran fits --only";
+	if (s->source == SLOPE_SOURCE_SAMPLER)
+		return "it took less time than there is between two samples; use a longer run";
 	return s->skip.count ? "everything that ran fits --skip" : "the program ran none, or had stopped the collecting";
 }
 
@@ -319,8 +327,12 @@ static void say_closing(const struct slope_runfiles *files, const struct totals 
 	char *next = report_follows ? slope_text("%s", "") : slope_text("; see it with 'slope report%s%s'",
 									 by_default ? "" : " ", by_default ? "" : path);
 
-	slope_say("%llu functions, %llu points in %s%s%s", (unsigned long long)totals->functions,
-		  (unsigned long long)totals->points, path, more, next);
+	if (totals->samples)
+		slope_say("%llu functions, %llu samples in %s%s%s", (unsigned long long)totals->functions,
+			  (unsigned long long)totals->samples, path, more, next);
+	else
+		slope_say("%llu functions, %llu points in %s%s%s", (unsigned long long)totals->functions,
+			  (unsigned long long)totals->points, path, more, next);
 	free(more);
 	free(next);
 }

@@ -27,6 +27,9 @@ struct slope_settings {
 	uint64_t max_contexts;
 	const char *burst;           /* as given; NULL: not */
 	uint64_t burst_period_ns, burst_length_ns;
+	uint64_t rate;               /* of the sampler, per second; 0: not given */
+	unsigned clock;              /* 0: the processor's time, 1: what passes */
+	bool no_trampoline;
 };
 
 /* Starts as zeros. */
