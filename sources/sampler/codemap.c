@@ -77,11 +77,12 @@ static void copy_starts(struct slope_code *code, struct slope_arena *arena)
 	code->start_count = count;
 }
 
-static bool is_loader(const char *path)
+/* Does the file's name begin with one of the two? */
+static bool is_named(const char *path, const char *one, const char *other)
 {
-	const char *name = strrchr(path, '/');
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-	return !strncmp(name ? name + 1 : path, "ld-linux", 8) || !strncmp(name ? name + 1 : path, "ld.so", 5);
+	return !strncmp(name, one, strlen(one)) || !strncmp(name, other, strlen(other));
 }
 
 static uint32_t note_code(const struct dl_find_object *found, bool stays, struct slope_arena *arena)
@@ -99,7 +100,8 @@ static uint32_t note_code(const struct dl_find_object *found, bool stays, struct
 	code->bias = link->l_addr;
 	code->unwind = found->dlfo_eh_frame;
 	code->stays = stays;
-	code->keep_off = is_loader(path);
+	code->keep_off = is_named(path, "ld-linux", "ld.so");    /* it jumps to functions that return elsewhere */
+	code->unwinder = is_named(path, "libgcc_s", "libunwind");
 	code->own = code->start <= (uint64_t)(uintptr_t)&note_code && (uint64_t)(uintptr_t)&note_code < code->end;
 	slope_copy(code->path, path, length + 1);
 	read_headers(code);
@@ -235,22 +237,33 @@ static bool is_kept_off(uint64_t ip)
 	return false;
 }
 
+/* A function whose first instruction is returned to: that is how the stacks of coroutines begin. */
+static bool begins_stack(const struct slope_code *code, uint64_t ip)
+{
+	uint64_t start, end;
+
+	return code->unwind && slope_unwind_function(code->unwind, ip, &start, &end) && start == ip;
+}
+
 static void make(uint64_t ip, bool exact, struct slope_recipe *recipe, struct slope_arena *arena, struct slope_unwind_scratch *scratch)
 {
-	uint64_t place = exact ? ip : ip - 1;
-
 	*recipe = (struct slope_recipe){ .kind = SLOPE_RECIPE_NONE };
-	uint32_t number = code_at(place, false, arena);
+	uint32_t number = code_at(exact ? ip : ip - 1, false, arena);
 	const struct slope_code *code = slope_codemap_code(number);
 
 	if (!code)
 		return;
 	recipe->code = (uint16_t)number;
 	recipe->own = code->own;
-	recipe->keep_off = code->keep_off || code->own || is_kept_off(place);
 	recipe->after_call = !exact && is_after_call(ip, ip - code->start);
+	uint64_t place = recipe->after_call ? ip - 1 : ip;
+
 	if (code->unwind)
 		slope_unwind_recipe(code->unwind, place, recipe, scratch);
+	if (!exact && !recipe->after_call && recipe->kind != SLOPE_RECIPE_SIGNAL)
+		recipe->kind = begins_stack(code, ip) ? SLOPE_RECIPE_END : SLOPE_RECIPE_NONE;
+	recipe->unwinder |= code->unwinder;
+	recipe->keep_off = code->keep_off || code->own || recipe->unwinder || is_kept_off(place);
 }
 
 #define RULE_KIND(rule) ((uint8_t)((rule) & 15))
@@ -258,11 +271,13 @@ static void make(uint64_t ip, bool exact, struct slope_recipe *recipe, struct sl
 #define RULE_AFTER_CALL 0x100u
 #define RULE_KEEP_OFF 0x200u
 #define RULE_OWN 0x400u
+#define RULE_UNWINDER 0x800u
 
 static void pack(const struct slope_recipe *recipe, uint64_t *rule, uint64_t *save)
 {
 	*rule = recipe->kind | (uint64_t)recipe->base << 4 | (recipe->after_call ? RULE_AFTER_CALL : 0) |
-		(recipe->keep_off ? RULE_KEEP_OFF : 0) | (recipe->own ? RULE_OWN : 0) | (uint64_t)(uint32_t)recipe->offset << 32;
+		(recipe->keep_off ? RULE_KEEP_OFF : 0) | (recipe->own ? RULE_OWN : 0) |
+		(recipe->unwinder ? RULE_UNWINDER : 0) | (uint64_t)(uint32_t)recipe->offset << 32;
 	*save = (uint64_t)recipe->code << 48;
 	for (unsigned i = 0; i < SLOPE_RECIPE_SAVED; i++)
 		*save |= (uint64_t)recipe->save[i] << 8 * i;
@@ -275,6 +290,7 @@ static void unpack(struct slope_recipe *recipe, uint64_t rule, uint64_t save)
 	recipe->after_call = rule & RULE_AFTER_CALL;
 	recipe->keep_off = rule & RULE_KEEP_OFF;
 	recipe->own = rule & RULE_OWN;
+	recipe->unwinder = rule & RULE_UNWINDER;
 	recipe->offset = (int32_t)(rule >> 32);
 	recipe->code = (uint16_t)(save >> 48);
 	for (unsigned i = 0; i < SLOPE_RECIPE_SAVED; i++)

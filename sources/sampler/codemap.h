@@ -30,7 +30,7 @@ struct slope_code {
 	uint32_t id_bytes;
 	uint8_t build_id[SLOPE_CODE_BUILD_ID];
 	bool stays;                  /* it was there at the start, and is never unloaded */
-	bool keep_off, own;          /* as in recipes, for all of its code */
+	bool keep_off, unwinder, own; /* as in recipes, for all of its code */
 	int64_t *starts;             /* of its functions, sorted; for one that may be unloaded */
 	size_t start_count;
 	char path[];

@@ -90,6 +90,7 @@ struct slope_sampled {                       /* a thread */
 
 	struct slope_walked *walked;
 	size_t walked_count, walked_capacity;
+	bool frozen;                         /* an unwinder is among those: return addresses stay what they are */
 	struct slope_kept *kept;             /* the path of the last sample, as far as it is known to be still there */
 	size_t kept_count, kept_capacity;
 	struct slope_context *kept_from;     /* the node that the path begins below */

@@ -133,10 +133,10 @@ static struct slope_context *path_kept(struct slope_sampled *t, enum slope_walk_
 	return node;
 }
 
-/* On the own stack, and not in a part of it that somebody uses as another one. */
-static bool is_own_stack(const struct slope_sampled *t, uint64_t sp, enum slope_walk_end end)
+/* On the own stack, not in a part of it that somebody uses as another one, and nobody unwinds it just now. */
+static bool is_ours_to_change(const struct slope_sampled *t, uint64_t sp, enum slope_walk_end end)
 {
-	if (sp < t->stack_low || sp >= t->stack_high)
+	if (t->frozen || sp < t->stack_low || sp >= t->stack_high)
 		return false;
 	return end == SLOPE_WALK_JOINED || !slope_trampoline_there(t, sp);
 }
@@ -154,7 +154,7 @@ static void sample(struct slope_sampled *t, const ucontext_t *context, uint64_t 
 	if (end == SLOPE_WALK_BROKEN)
 		t->lost[SLOPE_SAMPLER_LOST_BROKEN]++;
 	if (end != SLOPE_WALK_UNSAFE && t->walked_count)
-		node = end != SLOPE_WALK_BROKEN && is_own_stack(t, sp, end) ? path_kept(t, end) : path_apart(t, end);
+		node = end != SLOPE_WALK_BROKEN && is_ours_to_change(t, sp, end) ? path_kept(t, end) : path_apart(t, end);
 	if (!node) {
 		t->lost[SLOPE_SAMPLER_LOST_UNSAFE]++;
 		return;

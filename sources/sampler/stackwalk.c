@@ -159,7 +159,8 @@ static bool step(struct walk *w, enum slope_walk_end *end)
 		return false;
 	slope_codemap_find(w->ip, w->exact, &recipe, &t->arena, &t->scratch);
 	if (t->walked_count)
-		t->walked[t->walked_count - 1].safe &= recipe.after_call;
+		t->walked[t->walked_count - 1].safe &= recipe.after_call && !recipe.unwinder;
+	t->frozen |= recipe.unwinder;
 	*end = SLOPE_WALK_BROKEN;
 	if (recipe.kind == SLOPE_RECIPE_SIGNAL)
 		return step_signal(w);
@@ -167,13 +168,16 @@ static bool step(struct walk *w, enum slope_walk_end *end)
 
 	if (!f)
 		return false;
-	*f = (struct slope_walked){ .place = w->exact ? w->ip : w->ip - 1, .code = recipe.code };
+	*f = (struct slope_walked){ .place = recipe.after_call ? w->ip - 1 : w->ip, .code = recipe.code };
 	*end = SLOPE_WALK_WHOLE;
 	if (recipe.kind == SLOPE_RECIPE_END)
 		return false;
 	*end = SLOPE_WALK_BROKEN;
-	if ((recipe.kind == SLOPE_RECIPE_NONE && !guess_by_frame_pointer(w, &recipe)) || !find_cfa(w, &recipe, &cfa) ||
-	    !read_word(w, cfa - 8, &ra))
+	if (recipe.kind == SLOPE_RECIPE_NONE && !guess_by_frame_pointer(w, &recipe)) {
+		t->walked_count -= !w->exact && !recipe.after_call;      /* no call returns there: it is nothing */
+		return false;
+	}
+	if (!find_cfa(w, &recipe, &cfa) || !read_word(w, cfa - 8, &ra))
 		return false;
 	f->slot = (uint64_t *)(uintptr_t)(cfa - 8);
 	f->safe = !recipe.keep_off && recipe.kind != SLOPE_RECIPE_NONE;
@@ -204,6 +208,7 @@ enum slope_walk_end slope_stackwalk(struct slope_sampled *t, const ucontext_t *c
 	enum slope_walk_end end;
 
 	t->walked_count = 0;
+	t->frozen = false;
 	start(&w, t, context);
 	while (step(&w, &end))
 		;

@@ -24,10 +24,16 @@ slope_stubs:
 	 * Where a stub is, its caller has the stack pointer of now, and goes on
 	 * where slope_stub_target says. The stub's address is what the callee
 	 * found in its return address's place, 8 bytes below.
+	 *
+	 * Unwinders tell activations apart by their stack pointers, and a stub's
+	 * is its caller's. It therefore claims to be a signal's frame: these two
+	 * are known to be alike. What it says then is where the caller is, not
+	 * what it returns to: the last byte of the call.
 	 */
+	.cfi_signal_frame
 	.cfi_def_cfa	rsp, 0
-	/* rip = *(a + *(a & -4096)) with a = *(rsp - 8): breg7 -8, deref, dup, const2s -4096, and, deref, plus, deref */
-	.cfi_escape 0x16, 16, 11, 0x77, 0x78, 0x06, 0x12, 0x0b, 0x00, 0xf0, 0x1a, 0x06, 0x22, 0x06
+	/* rip = *(a + *(a & -4096)) - 1 with a = *(rsp - 8): breg7 -8, deref, dup, const2s -4096, and, deref, plus, deref, lit1, minus */
+	.cfi_escape 0x16, 16, 13, 0x77, 0x78, 0x06, 0x12, 0x0b, 0x00, 0xf0, 0x1a, 0x06, 0x22, 0x06, 0x31, 0x1c
 	.set	page, 0
 	.rept	PAGES
 	.quad	slope_stub_target + page * PAGE_BYTES - .

@@ -370,6 +370,8 @@ static void recipe_of_row(const struct row *row, struct slope_recipe *recipe)
 	if (row->cfa == CFA_ODD || row->base >= SLOPE_REGS || row->offset != (int32_t)row->offset || ra->how != AT_CFA ||
 	    ra->offset != -8)
 		return;
+	/* Only those who throw save the registers in which handlers get what was thrown. */
+	recipe->unwinder = row->reg[0].how == AT_CFA || row->reg[1].how == AT_CFA;
 	recipe->kind = row->cfa == CFA_DEREF ? SLOPE_RECIPE_DEREF : SLOPE_RECIPE_FRAME;
 	recipe->base = (uint8_t)row->base;
 	recipe->offset = (int32_t)row->offset;
@@ -429,6 +431,7 @@ void slope_unwind_recipe(const uint8_t *header, uint64_t ip, struct slope_recipe
 	struct common common;
 
 	recipe->kind = SLOPE_RECIPE_NONE;
+	recipe->unwinder = false;
 	for (unsigned i = 0; i < SLOPE_RECIPE_SAVED; i++)
 		recipe->save[i] = SLOPE_SAVE_SAME;
 	if (!entry || !read_function(entry, &common, &program, &start, &end) || ip < start || ip >= end)

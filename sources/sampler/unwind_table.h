@@ -36,6 +36,7 @@ struct slope_recipe {
 	uint8_t kind, base;
 	bool after_call;             /* the instruction before is a call: a return address can be here */
 	bool keep_off;               /* functions that do things with their return address: no trampoline */
+	bool unwinder;               /* part of an unwinder: while it is on the stack, nothing there may change */
 	bool own;                    /* the sampler's code */
 	uint16_t code;               /* which slope_code it is in; 0: none */
 	int32_t offset;
@@ -60,7 +61,7 @@ struct slope_unwind_scratch {
 
 /*
  * The rule for the instruction at `ip`, from the table whose index is at
- * `header`. Sets kind, base, offset and save, and leaves the rest alone.
+ * `header`. Sets kind, base, offset, save and unwinder, and leaves the rest alone.
  */
 void slope_unwind_recipe(const uint8_t *header, uint64_t ip, struct slope_recipe *recipe, struct slope_unwind_scratch *scratch);
 
