@@ -2,10 +2,10 @@
 #define _GNU_SOURCE
 #include "sources/sampler/codemap.h"
 
-#include <dlfcn.h>
 #include <elf.h>
-#include <link.h>
 #include <string.h>
+
+#include "sources/sampler/reals.h"
 
 #define CACHE_ENTRIES 8192u
 #define KEEP_OFF_MAX 32u
@@ -139,7 +139,7 @@ static uint32_t code_at(uint64_t ip, bool stays, struct slope_arena *arena)
 	struct dl_find_object found;
 	uint32_t count = __atomic_load_n(&map.count, __ATOMIC_RELAXED);
 
-	if (_dl_find_object((void *)(uintptr_t)ip, &found) != 0)
+	if (SLOPE_REAL(_dl_find_object)((void *)(uintptr_t)ip, &found) != 0)
 		return 0;
 	for (uint32_t i = count < SLOPE_CODE_MAX ? count - 1 : SLOPE_CODE_MAX - 1; i; i--) {
 		const struct slope_code *code = slope_codemap_code(i);
@@ -164,7 +164,7 @@ static int note_loaded(struct dl_phdr_info *info, size_t bytes, void *arena)
 void slope_codemap_init(struct slope_arena *arena, const char *program)
 {
 	map.program = program;
-	dl_iterate_phdr(note_loaded, arena);
+	SLOPE_REAL(dl_iterate_phdr)(note_loaded, arena);
 }
 
 void slope_codemap_keep_off(const void *function)
@@ -172,7 +172,8 @@ void slope_codemap_keep_off(const void *function)
 	struct dl_find_object found;
 	uint64_t ip = (uint64_t)(uintptr_t)function, start, end;
 
-	if (map.keep_offs == KEEP_OFF_MAX || !function || _dl_find_object((void *)(uintptr_t)ip, &found) != 0 ||
+	if (map.keep_offs == KEEP_OFF_MAX || !function ||
+	    SLOPE_REAL(_dl_find_object)((void *)(uintptr_t)ip, &found) != 0 ||
 	    !found.dlfo_eh_frame || !slope_unwind_function(found.dlfo_eh_frame, ip, &start, &end))
 		return;
 	map.keep_off[map.keep_offs].start = start;
@@ -229,6 +230,20 @@ static bool is_after_call(uint64_t ip, uint64_t room)
 	return false;
 }
 
+/*
+ * Is it the jump of a linkage table, or just before? Where that leads, somebody
+ * may look at the return address first thing.
+ */
+static bool is_linkage(uint64_t ip)
+{
+	const uint8_t *at = (const uint8_t *)(uintptr_t)ip;
+
+	if (at[0] == 0xf3 && at[1] == 0x0f && at[2] == 0x1e && at[3] == 0xfa)
+		at += 4;                 /* endbr64 */
+	at += at[0] == 0xf2;             /* bnd */
+	return (at[0] == 0xff && at[1] == 0x25) || (at[0] == 0x68 && (at[5] == 0xe9 || at[5] == 0xf2));
+}
+
 static bool is_kept_off(uint64_t ip)
 {
 	for (unsigned i = 0; i < map.keep_offs; i++)
@@ -263,7 +278,7 @@ static void make(uint64_t ip, bool exact, struct slope_recipe *recipe, struct sl
 	if (!exact && !recipe->after_call && recipe->kind != SLOPE_RECIPE_SIGNAL)
 		recipe->kind = begins_stack(code, ip) ? SLOPE_RECIPE_END : SLOPE_RECIPE_NONE;
 	recipe->unwinder |= code->unwinder;
-	recipe->keep_off = code->keep_off || code->own || recipe->unwinder || is_kept_off(place);
+	recipe->keep_off = (exact && is_linkage(ip)) || code->keep_off || code->own || recipe->unwinder || is_kept_off(place);
 }
 
 #define RULE_KIND(rule) ((uint8_t)((rule) & 15))

@@ -8,6 +8,7 @@
 #endif
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
 #include <unistd.h>

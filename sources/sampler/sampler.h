@@ -134,7 +134,8 @@ extern __thread struct slope_sampled *slope_sampled __attribute__((tls_model("in
 /* Functions of the C library that a program reaches through us. */
 #define SLOPE_REAL_LIST(X)                                                                                        \
 	X(sigaction) X(sigprocmask) X(pthread_sigmask) X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(signalfd)      \
-	X(pthread_create) X(execve) X(execvpe) X(fexecve) X(execveat) X(_exit) X(quick_exit) X(daemon) X(dlclose)
+	X(pthread_create) X(execve) X(execvpe) X(fexecve) X(execveat) X(_exit) X(quick_exit) X(daemon) X(dlclose)     \
+	X(_dl_find_object) X(dl_iterate_phdr)
 
 /* The function of this name behind us; NULL: there is none. */
 void *slope_sampler_next(const char *name);

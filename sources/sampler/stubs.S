@@ -2,7 +2,7 @@
 /*
  * What stands in a return address's place: stubs, all alike, told apart by
  * their addresses. trampolines.h says what they are for. A page of them begins
- * with the distance to its part of slope_stub_target, so that the rule for
+ * with a mark, and the distance to its part of slope_stub_target, so that the rule for
  * unwinders below can find the true return address of any stub without being
  * relocated.
  *
@@ -32,12 +32,19 @@ slope_stubs:
 	 */
 	.cfi_signal_frame
 	.cfi_def_cfa	rsp, 0
-	/* rip = *(a + *(a & -4096)) - 1 with a = *(rsp - 8): breg7 -8, deref, dup, const2s -4096, and, deref, plus, deref, lit1, minus */
-	.cfi_escape 0x16, 16, 13, 0x77, 0x78, 0x06, 0x12, 0x0b, 0x00, 0xf0, 0x1a, 0x06, 0x22, 0x06, 0x31, 0x1c
+	/*
+	 * With a = *(rsp - 8), p = a & -4096: rip = (*p == "slopestu" ? *(a + *(p + 8)) : a) - 1. The other case is
+	 * that of a stub that was taken away while an unwinder had seen it already.
+	 *   breg7 -8, deref, dup, const2s -4096, and, dup, deref, const8u "slopestu", ne, bra 8,
+	 *   plus_uconst 8, deref, plus, deref, skip 1, drop, lit1, minus
+	 */
+	.cfi_escape 0x16, 0x10, 0x22, 0x77, 0x78, 0x06, 0x12, 0x0b, 0x00, 0xf0, 0x1a, 0x12, 0x06, 0x0e, 0x73, 0x6c, 0x6f, 0x70, 0x65, 0x73, \
+		0x74, 0x75, 0x2e, 0x28, 0x08, 0x00, 0x23, 0x08, 0x06, 0x22, 0x06, 0x2f, 0x01, 0x00, 0x13, 0x31, 0x1c
 	.set	page, 0
 	.rept	PAGES
-	.quad	slope_stub_target + page * PAGE_BYTES - .
-	.rept	PAGE_BYTES / STUB_BYTES - 1
+	.ascii	"slopestu"
+	.quad	slope_stub_target + page * PAGE_BYTES + 8 - .
+	.rept	PAGE_BYTES / STUB_BYTES - 2
 	call	slope_stub_fired
 	.balign	STUB_BYTES, 0xcc
 	.endr

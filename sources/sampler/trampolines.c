@@ -2,10 +2,11 @@
 #define _GNU_SOURCE
 #include "sources/sampler/trampolines.h"
 
-#include <unistd.h>
+#include "sources/sampler/reals.h"
 
 #define STUBS_PER_PAGE (SLOPE_PAGE_BYTES / SLOPE_STUB_BYTES)
 #define STUBS_MAX (16u * STUBS_PER_PAGE)
+#define STUBS_FIRST 2u           /* of a page: its first words are none */
 #define CALL_BYTES 5u
 
 extern const uint8_t slope_capturing[], slope_capturing_end[];
@@ -32,7 +33,7 @@ static uint32_t new_stub(void)
 	for (uint32_t tries = 0; tries < STUBS_MAX; tries++) {
 		uint32_t stub = __atomic_add_fetch(&stub_tried, 1, __ATOMIC_RELAXED) % STUBS_MAX;
 
-		if (stub % STUBS_PER_PAGE && !__atomic_exchange_n(&stub_held[stub], true, __ATOMIC_ACQUIRE))
+		if (stub % STUBS_PER_PAGE >= STUBS_FIRST && !__atomic_exchange_n(&stub_held[stub], true, __ATOMIC_ACQUIRE))
 			return stub;
 	}
 	return 0;
@@ -131,6 +132,35 @@ __attribute__((visibility("hidden"))) uint64_t slope_trampoline_returned(uint64_
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	t->busy = NULL;
 	return ra;
+}
+
+/* ---- unwinders ---- */
+
+/* Somebody is going to look at return addresses: let them all be true. */
+static void withdraw(const uint64_t *here)
+{
+	struct slope_sampled *t = slope_sampled;
+
+	if (!t || !t->placed)
+		return;
+	t->busy = here;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (slope_trampoline_there(t, 0))
+		slope_trampoline_remove(t);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->busy = NULL;
+}
+
+int _dl_find_object(void *address, struct dl_find_object *found)
+{
+	withdraw(__builtin_frame_address(0));
+	return SLOPE_REAL(_dl_find_object)(address, found);
+}
+
+int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *info, size_t bytes, void *data), void *data)
+{
+	withdraw(__builtin_frame_address(0));
+	return SLOPE_REAL(dl_iterate_phdr)(visit, data);
 }
 
 /* ---- functions that note where they return to ---- */

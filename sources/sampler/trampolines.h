@@ -11,9 +11,11 @@
  * stub's number tells the true return address. A stub that was passed by (a
  * longjmp, an exception) is not used again for a long time.
  *
- * Unwinders pass through stubs by themselves: stubs.S tells them how. Functions
- * that note their return address come through us first (slope_trampoline_
- * capturing), so that it is the true one that they note.
+ * Unwinders that ask the C library for unwind tables, as those of exceptions
+ * do, find no stub: it is taken away when they ask, and none is placed while
+ * they are on the stack. Others pass through stubs: stubs.S tells them how.
+ * Functions that note their return address come through us first
+ * (slope_trampoline_capturing), so that it is the true one that they note.
  */
 #ifndef SLOPE_SAMPLER_TRAMPOLINES_H
 #define SLOPE_SAMPLER_TRAMPOLINES_H

@@ -43,6 +43,7 @@ struct machine {
 	unsigned depth;
 	const struct common *common;
 	bool failed;
+	bool throws;                 /* it saves the registers in which handlers get what was thrown: only unwinders do */
 };
 
 static uint64_t uleb(struct bytes *b)
@@ -329,7 +330,10 @@ static void run(struct machine *m, struct bytes b, uint64_t location, uint64_t i
 
 		switch (byte & 0xc0) {
 		case 0x40: advance = low; break;
-		case 0x80: set_rule(&m->row, low, (struct rule){ AT_CFA, (int64_t)uleb(&b) * m->common->data_factor }); continue;
+		case 0x80:
+			set_rule(&m->row, low, (struct rule){ AT_CFA, (int64_t)uleb(&b) * m->common->data_factor });
+			m->throws |= low < 2;
+			continue;
 		case 0xc0: set_rule(&m->row, low, low <= RIP ? m->first.reg[low] : (struct rule){ ODD, 0 }); continue;
 		default:
 			if (byte == 0x01) {
@@ -370,8 +374,6 @@ static void recipe_of_row(const struct row *row, struct slope_recipe *recipe)
 	if (row->cfa == CFA_ODD || row->base >= SLOPE_REGS || row->offset != (int32_t)row->offset || ra->how != AT_CFA ||
 	    ra->offset != -8)
 		return;
-	/* Only those who throw save the registers in which handlers get what was thrown. */
-	recipe->unwinder = row->reg[0].how == AT_CFA || row->reg[1].how == AT_CFA;
 	recipe->kind = row->cfa == CFA_DEREF ? SLOPE_RECIPE_DEREF : SLOPE_RECIPE_FRAME;
 	recipe->base = (uint8_t)row->base;
 	recipe->offset = (int32_t)row->offset;
@@ -445,10 +447,16 @@ void slope_unwind_recipe(const uint8_t *header, uint64_t ip, struct slope_recipe
 	m->row = (struct row){ .cfa = CFA_ODD };
 	m->depth = 0;
 	m->common = &common;
-	m->failed = false;
+	m->failed = m->throws = false;
 	run(m, common.program, 0, UINT64_MAX);
 	m->first = m->row;
 	run(m, program, start, ip);
-	if (!m->failed)
-		recipe_of_row(&m->row, recipe);
+	if (m->failed)
+		return;
+	recipe_of_row(&m->row, recipe);
+	recipe->unwinder = m->throws;
+	if (!m->throws) {
+		run(m, program, start, UINT64_MAX);
+		recipe->unwinder = m->throws;
+	}
 }

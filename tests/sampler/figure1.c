@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * c costs the same from a and from b in all, but each of its calls from a
+ * costs twice as much: what profilers that share out by the number of calls
+ * get wrong. After the example in the literature on call path sampling.
+ */
+#include <stdlib.h>
+
+#include "work.h"
+
+static long rounds;
+
+APART static void d(void) { __asm__ volatile(""); }
+APART static void c(long n) { for (long i = 0; i < rounds / n; i++) d(); }
+APART static void b(void (*f)(long)) { f(2); f(2); f(2); f(2); }
+APART static void a(void (*f)(long)) { f(1); f(1); }
+
+int main(int argc, char **argv)
+{
+	rounds = argc > 1 ? atol(argv[1]) : 1L << 28;
+	a(c);
+	b(c);
+	return 0;
+}
