@@ -68,7 +68,9 @@ int slope_verb_explain(int argc, char **argv)
 	struct slope_profile *profile = path ? slope_datafile_open(path) : NULL;
 	int result = SLOPE_EXIT_WRONG;
 
-	if (profile) {
+	if (profile && !profile->metrics) {
+		slope_say("%s was sampled: it has no input sizes and so no growth; record without --source=sampler", path);
+	} else if (profile) {
 		slope_datafile_say_problems(profile, path);
 		result = explain(profile, argv[1], &s);
 	}

@@ -246,6 +246,8 @@ static void statistics_facts(struct facts *f, const struct slope_profile *p, con
 {
 	if (f->json)
 		slope_facts_statistics(&f->out, s);
+	else if (!p->metrics)
+		text_fact(f, "curves", "none: it was sampled, without input sizes");
 	else
 		slope_statistics_text(s, p->unit_name[0] ? p->unit_name[0] : "?", KEY_COLUMNS, stdout);
 }

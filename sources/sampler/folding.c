@@ -121,7 +121,7 @@ static void add_totals(struct slope_folded *to)
 	}
 }
 
-bool slope_folding(struct slope_folded *folded, const struct slope_sampled *thread, struct slope_session *session,
+bool slope_folding(struct slope_folded *folded, struct slope_sampled *thread, struct slope_session *session,
 		   struct slope_arena *arena)
 {
 	struct fold f = { .to = folded, .session = session, .arena = arena };

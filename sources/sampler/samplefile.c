@@ -95,7 +95,7 @@ static bool fold_all(struct file *f)
 	f->sums = slope_arena_alloc(&f->arena, (count + 1) * sizeof *f->sums);
 	if (!f->folded || !f->sums)
 		return false;
-	for (const struct slope_sampled *t = slope_sampler.newest; t && i < count; t = t->next, i++)
+	for (struct slope_sampled *t = slope_sampler.newest; t && i < count; t = t->next, i++)
 		if (!slope_folding(&f->folded[count - 1 - i], t, &f->session, &f->arena))
 			return false;
 	for (f->threads = 0; f->threads < count; f->threads++)
@@ -162,12 +162,30 @@ static void put_code(struct file *f)
 			.offset = s->function[i].offset, .raw_name = slope_text_of(s->function[i].name) });
 }
 
+/* A thread that goes on may have been given its name after its start. */
+static void find_name(struct slope_sampled *t)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/self/task/%ld/comm", (long)t->tid);
+	int fd = t->name[0] ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	ssize_t bytes = read(fd, t->name, sizeof t->name);
+
+	close(fd);
+	if (bytes > 0)
+		t->name[bytes - 1] = '\0';
+}
+
 static void put_threads(struct file *f)
 {
 	for (size_t i = 0; i < f->threads; i++) {
-		const struct slope_sampled *t = f->folded[i].thread;
+		struct slope_sampled *t = f->folded[i].thread;
 		uint64_t calls = 0;
 
+		find_name(t);
 		for (uint32_t n = 0; n < f->folded[i].nodes; n++)
 			calls += f->folded[i].node[n]->calls;
 		slope_encode_thread(&f->encoder, &(struct slope_thread_entry){

@@ -18,7 +18,8 @@
  *   samplefile.c      the profile
  *
  * What runs in the handler, in a trampoline, or at the end of a process takes
- * no lock, no memory but pages of its own, and opens no file but the profile.
+ * no lock, no memory but pages of its own, and opens no file but the profile
+ * and, to write it, the names of threads.
  */
 #ifndef SLOPE_SAMPLER_SAMPLER_H
 #define SLOPE_SAMPLER_SAMPLER_H
@@ -100,6 +101,8 @@ struct slope_sampled {                       /* a thread */
 	uint32_t stub;                       /* its number; 0: none yet */
 	const uint64_t *busy;                /* what is above changes just now, by code that is called here in the stack */
 
+	uint64_t rest_until;                 /* by the processor's clock: a long walk is followed by a rest */
+	uint64_t pending;                    /* what samples weigh that fell into one */
 	uint64_t samples;
 	uint64_t max_depth;
 	uint64_t lost[SLOPE_SAMPLER_LOST_COUNT];
@@ -191,14 +194,14 @@ void slope_departing_signal(int number, siginfo_t *info, void *context);
 
 /* A thread's paths by functions, ready to be written. */
 struct slope_folded {
-	const struct slope_sampled *thread;
+	struct slope_sampled *thread;
 	struct slope_contexts *tree;         /* of functions and call sites of the session */
 	struct slope_context **node;         /* by number */
 	uint32_t nodes;
 };
 
 /* Functions become the session's. False when memory runs out. All memory is the arena's, or the session's. */
-bool slope_folding(struct slope_folded *folded, const struct slope_sampled *thread, struct slope_session *session,
+bool slope_folding(struct slope_folded *folded, struct slope_sampled *thread, struct slope_session *session,
 		   struct slope_arena *arena);
 
 /* What functions and their calls cost, over a thread's paths. */

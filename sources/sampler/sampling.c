@@ -12,6 +12,8 @@
 #include "sources/sampler/trampolines.h"
 
 #define KEPT_FIRST 64u
+#define LONG_CYCLES 60000u       /* of the processor's clock; 20 to 30 microseconds */
+#define REST_FACTOR 9u
 
 /* The node of a place below `above`; NULL when memory runs out. */
 static struct slope_context *child(struct slope_sampled *t, struct slope_context *above, const struct slope_walked *f)
@@ -164,6 +166,26 @@ static void sample(struct slope_sampled *t, const ucontext_t *context, uint64_t 
 	t->samples++;
 }
 
+/*
+ * A walk of a deep stack can take longer than a period. Lest the program never
+ * gets on, it is left alone for some time after such a one; the next sample
+ * weighs what was left out.
+ */
+static void sample_in_turn(struct slope_sampled *t, const ucontext_t *context, uint64_t weight)
+{
+	uint64_t start = __builtin_ia32_rdtsc();
+
+	t->pending += weight;
+	if (start < t->rest_until)
+		return;
+	weight = t->pending;
+	t->pending = 0;
+	sample(t, context, weight);
+	uint64_t end = __builtin_ia32_rdtsc();
+
+	t->rest_until = end - start > LONG_CYCLES ? end + REST_FACTOR * (end - start) : 0;
+}
+
 void slope_sampling_signal(int number, siginfo_t *info, void *context)
 {
 	struct slope_sampled *t = slope_sampled;
@@ -175,7 +197,7 @@ void slope_sampling_signal(int number, siginfo_t *info, void *context)
 	}
 	__atomic_fetch_add(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
 	if (t && t->armed && !__atomic_load_n(&slope_sampler.stopped, __ATOMIC_SEQ_CST))
-		sample(t, context, 1 + (info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0));
+		sample_in_turn(t, context, 1 + (info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0));
 	__atomic_fetch_sub(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
 	errno = error;
 }
