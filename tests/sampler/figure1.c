@@ -8,12 +8,14 @@
 
 #include "work.h"
 
+#define NO_TAIL_CALL __asm__ volatile("")
+
 static long rounds;
 
 APART static void d(void) { __asm__ volatile(""); }
 APART static void c(long n) { for (long i = 0; i < rounds / n; i++) d(); }
-APART static void b(void (*f)(long)) { f(2); f(2); f(2); f(2); }
-APART static void a(void (*f)(long)) { f(1); f(1); }
+APART static void b(void (*f)(long)) { f(2); f(2); f(2); f(2); NO_TAIL_CALL; }
+APART static void a(void (*f)(long)) { f(1); f(1); NO_TAIL_CALL; }
 
 int main(int argc, char **argv)
 {

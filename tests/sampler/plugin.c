@@ -24,6 +24,9 @@ long plugin(int n, long (*back)(int))
 #ifdef OTHER
 	return deeper(n, back) + (filler(n) & 1);
 #else
-	return deeper(n + 1, back);
+	long sum = deeper(n + 1, back);
+
+	__asm__ volatile("" : "+r"(sum));        /* no tail call */
+	return sum;
 #endif
 }

@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 			puts(dlerror());
 			return 1;
 		}
-		sum += plugin(12, back);
+		sum += plugin(16, back);
 		dlclose(handle);
 	}
 	printf("%ld\n", sum);
