@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A recursion as deep as the argument says, with work at every tenth depth and at the bottom. */
+/* A recursion as deep as the first argument says, with work at every tenth depth, and so much at the bottom; so many times. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,9 +21,9 @@ APART static long down(long n, long bottom)
 int main(int argc, char **argv)
 {
 	long depth = argc > 1 ? atol(argv[1]) : 100000, bottom = argc > 2 ? atol(argv[2]) : 20000;
-	long sum = 0;
+	long times = argc > 3 ? atol(argv[3]) : 3, sum = 0;
 
-	for (int i = 0; i < 3; i++)
+	for (long i = 0; i < times; i++)
 		sum += down(depth, bottom);
 	printf("%ld\n", sum);
 	return 0;
