@@ -97,6 +97,20 @@ static bool read_places(struct slope_sampler *s, const char *out)
 	return true;
 }
 
+/* Programs write to theirs to show what they do. */
+static void copy_arguments(struct slope_sampler *s, int argc, char **argv)
+{
+	s->argv = slope_arena_alloc(&s->arena, ((size_t)argc + 1) * sizeof *s->argv);
+	for (int i = 0; s->argv && i < argc; i++) {
+		size_t bytes = strlen(argv[i]) + 1;
+		char *copy = slope_arena_alloc(&s->arena, bytes);
+
+		if (!copy)
+			return;
+		s->argv[s->argc++] = memcpy(copy, argv[i], bytes);
+	}
+}
+
 /* ld.so calls it before the program's own first function. */
 __attribute__((constructor)) static void begin(int argc, char **argv)
 {
@@ -110,9 +124,8 @@ __attribute__((constructor)) static void begin(int argc, char **argv)
 	read_options(s, getenv("SLOPE_SAMPLER"));
 	s->pid = getpid();
 	s->host = (struct slope_host){ .pages = pages, .release = release };
-	s->argc = argc;
-	s->argv = argv;
 	slope_arena_init(&s->arena, &s->host);
+	copy_arguments(s, argc, argv);
 	if (!slope_session_init(&s->session, &config, &s->host))
 		return;
 	slope_trampolines_begin();
