@@ -338,7 +338,7 @@ static void say_closing(const struct slope_runfiles *files, const struct totals 
 }
 
 /* The main process left no profile. What its end tells about the reason. */
-static int say_nothing_left(const struct slope_runfiles *files, const char *program, int status)
+static int say_nothing_left(const struct slope_runfiles *files, const char *program, int status, bool sampled)
 {
 	const char *kept = files->old_inode ? "; the earlier profile is untouched" : "";
 
@@ -347,8 +347,12 @@ static int say_nothing_left(const struct slope_runfiles *files, const char *prog
 			  WTERMSIG(status), strsignal(WTERMSIG(status)), kept);
 		return exit_status(status);
 	}
-	slope_say("%s ended with status %d but its profile could not be written; "
-		  "look for the reason above, or ask 'slope doctor'%s", program, WEXITSTATUS(status), kept);
+	if (sampled && files->found.count)
+		slope_say("%s has become another program by exec that cannot be sampled, and ended with status %d; "
+			  "what was sampled before is in %s%s", program, WEXITSTATUS(status), shown(files->found.text[0]), kept);
+	else
+		slope_say("%s ended with status %d but its profile could not be written; "
+			  "look for the reason above, or ask 'slope doctor'%s", program, WEXITSTATUS(status), kept);
 	return SLOPE_EXIT_FAILED;
 }
 
@@ -366,7 +370,7 @@ static int finish(const struct slope_settings *s, struct slope_recording *r, con
 		good &= finish_profile(s, files->found.text[i], files->partial && i == 0,
 				       have_main && i == 0 ? &status : NULL, &totals);
 	if (!have_main)
-		return say_nothing_left(files, program, status);
+		return say_nothing_left(files, program, status, s->source == SLOPE_SOURCE_SAMPLER);
 	if (files->partial)
 		slope_say("the profile could not be written to its end (a full disk?); the part that is whole is kept in %s",
 			  shown(files->found.text[0]));

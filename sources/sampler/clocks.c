@@ -17,6 +17,7 @@
 /* What a new thread is to do, and who has made it. */
 struct errand {
 	void *(*start)(void *arg);
+	thrd_start_t start_c11;
 	void *arg;
 	uint32_t parent;
 };
@@ -133,6 +134,7 @@ void slope_clocks_alone(void)
 	slope_sampler.threads = 0;
 	slope_sampler.at_work = 0;
 	slope_sampler.stopped = false;
+	slope_sampler.writing = 0;
 	if (!t)
 		return;
 	t->armed = false;
@@ -160,26 +162,69 @@ void slope_clocks_alone(void)
 
 /* ---- threads that the program makes ---- */
 
-static void *run_errand(void *given)
+#define ERRAND_BYTES slope_page_round(sizeof(struct errand))
+
+static struct errand *new_errand(void *arg)
+{
+	struct errand *errand = slope_sampler.on ? slope_sampler.host.pages(slope_sampler.host.ctx, ERRAND_BYTES) : NULL;
+
+	if (errand)
+		*errand = (struct errand){ .arg = arg, .parent = slope_sampled ? slope_sampled->id : 0 };
+	return errand;
+}
+
+static void free_errand(struct errand *errand)
+{
+	slope_sampler.host.release(slope_sampler.host.ctx, errand, ERRAND_BYTES);
+}
+
+static struct errand begin_errand(void *given)
 {
 	struct errand errand = *(struct errand *)given;
 
-	slope_sampler.host.release(slope_sampler.host.ctx, given, slope_page_round(sizeof errand));
+	free_errand(given);
 	slope_clocks_begin(errand.parent);
+	return errand;
+}
+
+static void *run_errand(void *given)
+{
+	struct errand errand = begin_errand(given);
+
 	return errand.start(errand.arg);
+}
+
+static int run_errand_c11(void *given)
+{
+	struct errand errand = begin_errand(given);
+
+	return errand.start_c11(errand.arg);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *arg)
 {
-	size_t bytes = slope_page_round(sizeof(struct errand));
-	struct errand *errand = slope_sampler.on ? slope_sampler.host.pages(slope_sampler.host.ctx, bytes) : NULL;
+	struct errand *errand = new_errand(arg);
 
 	if (!errand)
 		return SLOPE_REAL(pthread_create)(thread, attributes, start, arg);
-	*errand = (struct errand){ start, arg, slope_sampled ? slope_sampled->id : 0 };
+	errand->start = start;
 	int result = SLOPE_REAL(pthread_create)(thread, attributes, run_errand, errand);
 
 	if (result != 0)
-		slope_sampler.host.release(slope_sampler.host.ctx, errand, bytes);
+		free_errand(errand);
+	return result;
+}
+
+int thrd_create(thrd_t *thread, thrd_start_t start, void *arg)
+{
+	struct errand *errand = new_errand(arg);
+
+	if (!errand)
+		return SLOPE_REAL(thrd_create)(thread, start, arg);
+	errand->start_c11 = start;
+	int result = SLOPE_REAL(thrd_create)(thread, run_errand_c11, errand);
+
+	if (result != thrd_success)
+		free_errand(errand);
 	return result;
 }

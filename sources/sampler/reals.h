@@ -11,6 +11,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
+#include <threads.h>
 #include <unistd.h>
 
 #include "sources/sampler/sampler.h"

@@ -296,12 +296,11 @@ static void write_file(struct file *f, const char *ended, int exit_code, int sig
 
 void slope_samplefile_write(const char *ended, int exit_code, int signal)
 {
-	static int writing;
 	const struct slope_host *host = &slope_sampler.host;
 	size_t bytes = slope_page_round(sizeof(struct file));
 	int error = errno;
 
-	if (!slope_sampler.on || syscall(SYS_getpid) != slope_sampler.pid || __atomic_exchange_n(&writing, 1, __ATOMIC_ACQ_REL))
+	if (!slope_sampler.on || syscall(SYS_getpid) != slope_sampler.pid || __atomic_exchange_n(&slope_sampler.writing, 1, __ATOMIC_ACQ_REL))
 		return;
 	stop();
 	struct file *f = host->pages(host->ctx, bytes);
@@ -311,7 +310,7 @@ void slope_samplefile_write(const char *ended, int exit_code, int signal)
 		host->release(host->ctx, f, bytes);
 	}
 	__atomic_store_n(&slope_sampler.stopped, false, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&writing, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&slope_sampler.writing, 0, __ATOMIC_RELEASE);
 	errno = error;
 }
 

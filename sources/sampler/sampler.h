@@ -127,6 +127,7 @@ struct slope_sampler {
 	uint32_t threads;
 	uint32_t at_work;                    /* handlers */
 	bool stopped;
+	int writing;                         /* the profile, just now */
 };
 
 extern struct slope_sampler slope_sampler;
@@ -138,7 +139,7 @@ extern __thread struct slope_sampled *slope_sampled __attribute__((tls_model("in
 #define SLOPE_REAL_LIST(X)                                                                                        \
 	X(sigaction) X(sigprocmask) X(pthread_sigmask) X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(signalfd)      \
 	X(pthread_create) X(execve) X(execvpe) X(fexecve) X(execveat) X(_exit) X(quick_exit) X(daemon) X(dlclose)     \
-	X(_dl_find_object) X(dl_iterate_phdr)
+	X(_dl_find_object) X(dl_iterate_phdr) X(thrd_create)
 
 /* The function of this name behind us; NULL: there is none. */
 void *slope_sampler_next(const char *name);
