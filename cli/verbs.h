@@ -15,6 +15,7 @@
 	X(diff, "say what grows or costs otherwise than in another profile")                 \
 	X(check, "hold the growth of functions against rules or a baseline: a gate for CI")   \
 	X(contexts, "show along which callers the cost of functions comes")                     \
+	X(paths, "show which ways through functions were taken, and what they cost")             \
 	X(threads, "show the threads of a profile, and what other threads and the outside feed") \
 	X(export, "print a profile in another format: csv, json, callgrind")                 \
 	X(merge, "make one profile of several")                                              \
