@@ -156,6 +156,8 @@ static void add_to_function(struct gathering *a, const struct slope_pathcosts_ro
 	f->instructions = plus(f->instructions, row->instructions);
 	for (uint32_t m = 0; m < a->c->p->path_metrics; m++)
 		add_value(&f->value[m], &row->value[m]);
+	if (!isnan(slope_pathcosts_value(a->c, row->instructions, row->value)))
+		f->measured = plus(f->measured, row->instructions);
 	if (row->stop != SLOPE_PATH_NOT_STOPPED)
 		f->stopped = plus(f->stopped, row->count);
 	if (!row->begin && !(g->flags & SLOPE_GRAPH_PIECE))
@@ -331,10 +333,20 @@ static void classify(struct slope_pathcosts *c)
 		double value = slope_pathcosts_value(c, f->instructions, f->value);
 
 		f->share = c->whole > 0 ? value / c->whole : NAN;
-		f->kind = kind_of(c, f->share, value, f->instructions - f->repeats);
+		f->kind = kind_of(c, f->share, value, f->measured);
 		if (f->rows)
 			add_to_group(c->function_kind, f->kind, f->instructions, value, f->paths + f->inside);
 	}
+}
+
+struct slope_pathcosts_group slope_pathcosts_all(const struct slope_pathcosts_group kind[SLOPE_PATH_KINDS])
+{
+	const struct slope_pathcosts_group *cold = &kind[SLOPE_PATH_COLD], *hot = &kind[SLOPE_PATH_HOT];
+
+	return (struct slope_pathcosts_group){
+		.count = cold->count + hot->count, .instructions = plus(cold->instructions, hot->instructions),
+		.value = cold->value + hot->value, .paths = cold->paths + hot->paths,
+	};
 }
 
 /* ---- order ---- */

@@ -65,6 +65,7 @@ struct slope_pathcosts_function {
 	uint64_t cut_edges;
 	uint64_t instructions, repeats;  /* repeats are in the instructions */
 	struct slope_path_value value[SLOPE_PATH_METRICS];
+	uint64_t measured;           /* instructions of paths for which the metric that makes hot was measured */
 	double share;
 	enum slope_path_kind kind;
 	uint64_t rows;               /* of this function; without a filter, `paths` and those that did not run to their end */
@@ -101,6 +102,9 @@ struct slope_pathcosts {
 /* False when memory runs out; `c` then holds nothing. O(rows * (blocks of a graph + log rows)). */
 bool slope_pathcosts_init(struct slope_pathcosts *c, const struct slope_profile *p, const struct slope_pathcosts_options *o);
 void slope_pathcosts_fini(struct slope_pathcosts *c);
+
+/* All of them, cold and hot. */
+struct slope_pathcosts_group slope_pathcosts_all(const struct slope_pathcosts_group kind[SLOPE_PATH_KINDS]);
 
 /* By what rows can be put in order besides their share; the order of the words is that of the enum. */
 enum slope_paths_sort { SLOPE_PATHS_BY_SHARE, SLOPE_PATHS_BY_COUNT, SLOPE_PATHS_BY_LENGTH, SLOPE_PATHS_BY_RATIO };

@@ -72,12 +72,8 @@ static void put_group(struct slope_json *j, const struct slope_paths_view *v, co
 static void put_groups(struct slope_json *j, const struct slope_paths_view *v, const char *key,
 		       const struct slope_pathcosts_group *group, bool functions)
 {
-	const struct slope_pathcosts_group *cold = &group[SLOPE_PATH_COLD], *hot = &group[SLOPE_PATH_HOT];
-
 	slope_json_object(j, key, false);
-	put_group(j, v, "executed", (struct slope_pathcosts_group){
-		.count = cold->count + hot->count, .instructions = cold->instructions + hot->instructions,
-		.value = cold->value + hot->value, .paths = cold->paths + hot->paths }, functions);
+	put_group(j, v, "executed", slope_pathcosts_all(group), functions);
 	for (unsigned k = 0; k < SLOPE_PATH_KINDS; k++)
 		if ((k != SLOPE_PATH_DENSE && k != SLOPE_PATH_SPARSE) || !isnan(v->c.average))
 			put_group(j, v, slope_path_kind_name(k), group[k], functions);

@@ -248,10 +248,11 @@ static bool put_rows(const struct slope_paths_view *v, FILE *out)
 	bool ok = true;
 	char percent[16];
 
-	if (!v->shown) {
-		fprintf(out, v->c.rows ? "No path has %s of the %s or more; --threshold=PERCENT sets another limit.\n" :
-			"No path was executed.\n", slope_parts_percent(v->c.o.threshold, percent, sizeof(percent)),
+	if (!v->shown && v->c.rows)
+		fprintf(out, "No path has %.3g%% of the %s or more; --threshold=PERCENT sets another limit.\n", 100 * v->c.o.threshold,
 			slope_paths_metric_name(v));
+	if (!v->shown) {
+		fputs(v->c.rows ? "" : "No path was executed.\n", out);
 		return true;
 	}
 	put_titles(v, out);
@@ -285,27 +286,23 @@ static void add_group(struct slope_table *t, const struct slope_paths_view *v, c
 static void add_groups(struct slope_table *t, const struct slope_paths_view *v, const struct slope_pathcosts_group *group,
 		       bool functions)
 {
-	const struct slope_pathcosts_group *cold = &group[SLOPE_PATH_COLD], *hot = &group[SLOPE_PATH_HOT];
-	const struct slope_pathcosts_group all = {
-		.count = cold->count + hot->count, .instructions = cold->instructions + hot->instructions,
-		.value = cold->value + hot->value, .paths = cold->paths + hot->paths,
-	};
+	struct slope_pathcosts_group all = slope_pathcosts_all(group);
 
 	add_group(t, v, functions ? "functions" : "paths", &all, functions);
-	add_group(t, v, "  hot", hot, functions);
+	add_group(t, v, "  hot", &group[SLOPE_PATH_HOT], functions);
 	if (!isnan(v->c.average)) {
 		add_group(t, v, "    dense", &group[SLOPE_PATH_DENSE], functions);
 		add_group(t, v, "    sparse", &group[SLOPE_PATH_SPARSE], functions);
 	}
-	add_group(t, v, "  cold", cold, functions);
+	add_group(t, v, "  cold", &group[SLOPE_PATH_COLD], functions);
 }
 
 static void put_meaning(const struct slope_paths_view *v, FILE *out)
 {
 	const char *name = slope_paths_metric_name(v);
-	char percent[16], text[SLOPE_TABLE_REAL];
+	char text[SLOPE_TABLE_REAL];
 
-	fprintf(out, "Hot: %s of the run's %s or more. ", slope_parts_percent(v->c.o.threshold, percent, sizeof(percent)), name);
+	fprintf(out, "Hot: %.3g%% of the run's %s or more. ", 100 * v->c.o.threshold, name);
 	if (!isnan(v->c.average))
 		fprintf(out, "Dense: hot, with more %s for each instruction than the run's %s; sparse: hot, with as much or less.\n",
 			name, value_text(v->c.average, text));
