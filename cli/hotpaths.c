@@ -20,6 +20,8 @@ struct settings {
 	const char *metric, *threshold;
 };
 
+static const struct settings defaults = { .top = NOT_GIVEN, .thread = NOT_GIVEN, .threshold = "1" };
+
 static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 {
 	const struct slope_option option[] = {
@@ -164,9 +166,27 @@ static bool take_operands(int argc, char **argv, const char **function, const ch
 	return true;
 }
 
+static int show_file(const char *path, const char *function, const struct settings *s, double threshold)
+{
+	struct slope_profile *profile = slope_datafile_open(path);
+	int result = SLOPE_EXIT_WRONG;
+
+	if (profile && s->json)
+		slope_datafile_say_problems(profile, path);  /* the pages show them themselves */
+	if (profile)
+		result = show(profile, path, function, s, threshold);
+	slope_profile_free(profile);
+	return result;
+}
+
+int slope_paths_profile_at(const char *path)
+{
+	return show_file(path, NULL, &defaults, 0.01);
+}
+
 int slope_verb_paths(int argc, char **argv)
 {
-	struct settings s = { .top = NOT_GIVEN, .thread = NOT_GIVEN, .threshold = "1" };
+	struct settings s = defaults;
 	enum slope_parsed parsed = parse(&s, &argc, argv);
 	const char *function, *path;
 	double threshold;
@@ -179,14 +199,5 @@ int slope_verb_paths(int argc, char **argv)
 		slope_say("--graphs: graphs are printed as JSON; add --json");
 		return SLOPE_EXIT_WRONG;
 	}
-	struct slope_profile *profile = slope_datafile_open(path);
-
-	if (!profile)
-		return SLOPE_EXIT_WRONG;
-	if (s.json)
-		slope_datafile_say_problems(profile, path);  /* the pages show them themselves */
-	int result = show(profile, path, function, &s, threshold);
-
-	slope_profile_free(profile);
-	return result;
+	return show_file(path, function, &s, threshold);
 }

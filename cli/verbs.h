@@ -32,4 +32,7 @@ int slope_record_and_report(int argc, char **argv);
 /* The report of one file with every option at its default; for slope_record_and_report. */
 int slope_report_profile_at(const char *path);
 
+/* The same for a profile with paths only. */
+int slope_paths_profile_at(const char *path);
+
 #endif

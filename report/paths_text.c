@@ -52,8 +52,8 @@ static void put_run(const struct slope_paths_view *v, FILE *out)
 	char number[8], count[8], percent[16];
 
 	slope_parts_label("paths", &v->o->report, out);
-	fprintf(out, "%s executed%s in %s functions, %s instructions", slope_table_number(paths, count),
-		v->c.o.contexts ? " (each context counts)" : "", slope_table_number(functions, percent),
+	fprintf(out, "%s executed%s in %s function%s, %s instructions", slope_table_number(paths, count),
+		v->c.o.contexts ? " (each context counts)" : "", slope_table_number(functions, percent), functions == 1 ? "" : "s",
 		slope_table_number(v->c.instructions, number));
 	if (v->c.repeats)
 		fprintf(out, ", %s of them repeats (rep), which no path has",
@@ -306,6 +306,8 @@ static void put_meaning(const struct slope_paths_view *v, FILE *out)
 	if (!isnan(v->c.average))
 		fprintf(out, "Dense: hot, with more %s for each instruction than the run's %s; sparse: hot, with as much or less.\n",
 			name, value_text(v->c.average, text));
+	else if (v->c.o.metric != SLOPE_PATHS_IR)
+		fputs("It was not measured on any of these paths.\n", out);
 	else if (v->p->path_metrics)
 		fputs("Dense and sparse are about a measured metric: --metric=NAME.\n", out);
 	else
@@ -387,8 +389,8 @@ static bool put_graph_notes(const struct slope_paths_view *v, const struct slope
 	if (f->flags & SLOPE_GRAPH_SHORT)
 		ok &= slope_parts_line("NOTE", "it is known in part only: too long, or its code could not be read", o, out);
 	if (f->stopped) {
-		snprintf(note, sizeof(note), "%s executions were left in the middle: by an exception, a jump out, or the program's end",
-			 slope_table_number(f->stopped, number));
+		snprintf(note, sizeof(note), "%s execution%s left in the middle: by an exception, a jump out, or the program's end",
+			 slope_table_number(f->stopped, number), f->stopped == 1 ? " was" : "s were");
 		ok &= slope_parts_line("NOTE", note, o, out);
 	}
 	return ok;
