@@ -233,12 +233,12 @@ static struct value product(struct value a, unsigned scale)
 	return a;
 }
 
-/* The same as an index: whatever is read from memory is just a register's value here. */
+/* The same as part of an address: whatever is neither a constant nor a multiple is just a register's value here. */
 static struct value index_value(struct flow_work *w, int reg, uint32_t part, uint32_t at, unsigned depth)
 {
 	struct value v = value_before(w, reg, part, at, depth);
 
-	return v.kind == VALUE_LOADED || (v.kind == VALUE_OPAQUE && !v.scale) ? opaque(reg, part, at) : v;
+	return v.kind == VALUE_LOADED || (v.kind == VALUE_OPAQUE && v.scale < 2) ? opaque(reg, part, at) : v;
 }
 
 struct value value_address(struct flow_work *w, const struct effect *e, uint32_t part, uint32_t at, unsigned depth)
