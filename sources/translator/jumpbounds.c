@@ -134,7 +134,9 @@ static bool compares(struct search *s, const struct tracked *t, uint32_t first, 
 
 	if (bound <= 0)
 		return false;
-	note(s, (uint64_t)bound, true);
+	bool narrower = t->width_bound && t->width_bound < (uint64_t)bound;
+
+	note(s, narrower ? t->width_bound : (uint64_t)bound, !narrower);
 	return true;
 }
 

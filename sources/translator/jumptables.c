@@ -39,9 +39,10 @@ static bool read_entry(struct flow_work *w, const struct table *t, uint64_t numb
 	return true;
 }
 
-/* Can an instruction of the function begin there? */
-static bool is_possible(struct flow_work *w, uint64_t target)
+/* Can an instruction of the function begin there? `outside`: or of another one. */
+static bool is_possible(struct flow_work *w, uint64_t target, bool outside)
 {
+	enum flow_place place;
 	ZydisDecodedInstruction i;
 	uint32_t before;
 
@@ -50,7 +51,8 @@ static bool is_possible(struct flow_work *w, uint64_t target)
 	before = flow_instruction_before(w, target);
 	if (before != FLOW_NONE && w->instruction[before].pc + w->instruction[before].length > target)
 		return false;
-	return flow_place_of(w, target) == FLOW_INSIDE && w->source->decode(w->source->data, target, &i, NULL);
+	place = flow_place_of(w, target);
+	return (place == FLOW_INSIDE || (outside && place != FLOW_NO_CODE)) && w->source->decode(w->source->data, target, &i, NULL);
 }
 
 static bool add_target(struct flow_work *w, struct flow_jump *jump, uint64_t target)
@@ -77,7 +79,7 @@ static bool is_mark(const struct flow_work *w, uint64_t address)
 static bool read_table(struct flow_work *w, struct flow_jump *jump, const struct table *t)
 {
 	uint64_t most = t->entries ? t->entries : ENTRIES_OPEN, number, target;
-	uint32_t impossible = 0;
+	bool any_inside = false;
 
 	if (most > ENTRIES_MAX)
 		most = ENTRIES_OPEN;
@@ -86,16 +88,14 @@ static bool read_table(struct flow_work *w, struct flow_jump *jump, const struct
 			break;
 		if (!read_entry(w, t, number, &target))
 			break;
-		if (is_possible(w, target)) {
-			add_target(w, jump, target);
-			continue;
-		}
-		if (!t->exact)
+		/* Parts that were moved away may look like other functions; a bound that code compares with is true all the same. */
+		if (!is_possible(w, target, t->exact))
 			break;
-		impossible++;
+		any_inside = any_inside || flow_place_of(w, target) == FLOW_INSIDE;
+		add_target(w, jump, target);
 	}
 	if (t->exact)
-		return number == most && number > impossible * 2;
+		return number == most && any_inside;
 	return number >= 2 || (number && t->entries == 1);
 }
 
@@ -135,7 +135,7 @@ static bool resolve_value(struct flow_work *w, struct flow_jump *jump, const str
 	struct table t = { .base = v->constant, .bytes = v->bytes, .has_sign = v->has_sign };
 
 	if (v->kind == VALUE_CONSTANT)
-		return is_possible(w, v->constant) && add_target(w, jump, v->constant);
+		return is_possible(w, v->constant, false) && add_target(w, jump, v->constant);
 	return v->kind == VALUE_LOADED && find_table(w, part_of(w, v->at), v->at, &t) && read_table(w, jump, &t);
 }
 
