@@ -133,6 +133,12 @@ struct flow_work {
 	uint32_t *seen;              /* one for each part: the number of the last search that was there */
 	size_t seen_capacity;
 	uint32_t searches;
+	/* The word of the stack that was asked for last, when there were so many instructions, and what it holds. */
+	int64_t slot_place;
+	size_t slot_instructions;
+	uint64_t slot;
+	int slot_base;
+	bool slot_known;
 };
 
 /* Room for so many of an array of the work; false, and the work has failed, when memory runs out. */

@@ -8,6 +8,7 @@
 #include "sources/translator/flowwork.h"
 
 #define PARTS_MAX 48u            /* that one search looks at */
+#define BOUND_MAX 65536
 #define ALIAS_MAX 24u            /* instructions before a comparison */
 
 /* What is looked for: a register, or what a memory operand holds; the index is that plus `plus`. */
@@ -132,7 +133,7 @@ static bool compares(struct search *s, const struct tracked *t, uint32_t first, 
 	}
 	int64_t bound = (int64_t)t->bound + plus + t->plus;
 
-	if (bound <= 0)
+	if (bound <= 0 || bound > BOUND_MAX)
 		return false;
 	bool narrower = t->width_bound && t->width_bound < (uint64_t)bound;
 
@@ -159,7 +160,7 @@ static bool made_of(struct search *s, struct tracked *t, const struct effect *e)
 		return false;
 	switch ((enum effect_kind)e->kind) {
 	case EFFECT_CONSTANT:
-		if (e->value + t->plus >= 0 && e->value + t->plus < 1 << 16)
+		if (e->value + t->plus >= 0 && e->value + t->plus < BOUND_MAX)
 			note(s, (uint64_t)(e->value + t->plus) + 1, false);
 		t->width_bound = 0;
 		return false;

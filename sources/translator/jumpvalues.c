@@ -270,13 +270,12 @@ static bool same_operand(const struct effect *a, const struct effect *b)
 	return a->base == b->base && a->index == b->index && a->value == b->value && (a->index < 0 || a->scale == b->scale);
 }
 
-/* A word of the stack that is written in one place only, with a constant: what a register had no room for. */
-static struct value slot_value(struct flow_work *w, const struct effect *load, unsigned depth)
+/* The constants that a word of the stack is set to: one that data is at, if it is the only such one. */
+static struct value find_slot(struct flow_work *w, const struct effect *load, unsigned depth)
 {
 	struct value found = { .kind = VALUE_OPAQUE };
+	uint64_t data;
 
-	if ((load->base != RSP && load->base != RBP) || load->index >= 0 || load->bytes != 8)
-		return found;
 	for (uint32_t p = 0; p < w->parts; p++)
 		for (uint32_t n = 0; n < w->part[p].count; n++) {
 			uint32_t at = w->part[p].first + n;
@@ -286,11 +285,30 @@ static struct value slot_value(struct flow_work *w, const struct effect *load, u
 				continue;
 			struct value v = value_before(w, e.from, p, at, depth + 1);
 
-			if (v.kind != VALUE_CONSTANT || (found.kind == VALUE_CONSTANT && v.constant != found.constant))
+			if (v.kind != VALUE_CONSTANT || !w->source->read(w->source->data, v.constant, &data, sizeof data))
+				continue;
+			if (found.kind == VALUE_CONSTANT && v.constant != found.constant)
 				return (struct value){ .kind = VALUE_OPAQUE };
 			found = v;
 		}
 	return found;
+}
+
+/* What a register had no room for lies on the stack. Interpreters ask again and again for the same. */
+static struct value slot_value(struct flow_work *w, const struct effect *load, unsigned depth)
+{
+	if ((load->base != RSP && load->base != RBP) || load->index >= 0 || load->bytes != 8 || depth > DEPTH_MAX)
+		return (struct value){ .kind = VALUE_OPAQUE };
+	if (w->slot_base != load->base || w->slot_place != load->value || w->slot_instructions != w->instructions) {
+		struct value v = find_slot(w, load, depth + 4);
+
+		w->slot_base = load->base;
+		w->slot_place = load->value;
+		w->slot_instructions = w->instructions;
+		w->slot_known = v.kind == VALUE_CONSTANT;
+		w->slot = v.constant;
+	}
+	return w->slot_known ? constant(w->slot) : (struct value){ .kind = VALUE_OPAQUE };
 }
 
 static struct value loaded(struct flow_work *w, const struct effect *e, uint32_t at, unsigned depth)
