@@ -243,17 +243,20 @@ static struct value index_value(struct flow_work *w, int reg, uint32_t part, uin
 
 struct value value_address(struct flow_work *w, const struct effect *e, uint32_t part, uint32_t at, unsigned depth)
 {
-	struct value v = constant((uint64_t)e->value);
+	struct value base = constant(0), index = constant(0);
 
 	if (e->base >= 0)
-		v = sum(v, index_value(w, e->base, part, at, depth + 1));
-	if (e->index < 0)
-		return v;
-	struct value index = index_value(w, e->index, part, at, depth + 1);
-
-	if (v.kind != VALUE_CONSTANT && index.kind != VALUE_CONSTANT)
+		base = index_value(w, e->base, part, at, depth + 1);
+	if (e->index >= 0)
+		index = index_value(w, e->index, part, at, depth + 1);
+	/* A table is at the bigger constant; the other one is what is known of an index on some ways. */
+	if (e->index >= 0 && index.kind == VALUE_CONSTANT && (e->scale > 1 || (base.kind == VALUE_CONSTANT && base.constant >= index.constant)))
+		index = opaque(e->index, part, at);
+	else if (e->base >= 0 && e->index >= 0 && base.kind == VALUE_CONSTANT && index.kind == VALUE_CONSTANT)
+		base = opaque(e->base, part, at);
+	if (base.kind != VALUE_CONSTANT && index.kind != VALUE_CONSTANT)
 		return (struct value){ .kind = VALUE_OPAQUE };
-	return sum(v, product(index, e->scale));
+	return sum(sum(base, product(index, e->scale ? e->scale : 1)), constant((uint64_t)e->value));
 }
 
 /* lea: also the sum of a constant and of what was read. */
