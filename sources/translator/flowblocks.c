@@ -152,7 +152,12 @@ static void add_link(struct flow_work *w, uint32_t from, uint32_t to, enum slope
 /* To an address, which may be a block's, or not be ours. */
 static void add_way(struct flow_work *w, uint32_t from, enum slope_edge_way way, uint64_t target)
 {
-	uint32_t to = flow_is_start(w, target) ? flow_part_at(w, target) : SLOPE_PATH_OUT;
+	uint32_t to = SLOPE_PATH_OUT;
+
+	if (from + 1 < w->parts && w->instruction[w->part[from + 1].first].pc == target)
+		to = from + 1;
+	else if (flow_is_start(w, target))
+		to = flow_part_at(w, target);
 
 	if (to != SLOPE_PATH_OUT) {
 		add_link(w, from, to, way, target);

@@ -282,6 +282,9 @@ static struct value find_slot(struct flow_work *w, const struct effect *load, un
 	for (uint32_t p = 0; p < w->parts; p++)
 		for (uint32_t n = 0; n < w->part[p].count; n++) {
 			uint32_t at = w->part[p].first + n;
+
+			if (!w->instruction[at].stores)
+				continue;
 			struct effect e = effect_of(w, at);
 
 			if (e.kind != EFFECT_STORE || e.bytes != 8 || !same_operand(&e, load))
