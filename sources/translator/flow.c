@@ -281,6 +281,7 @@ static void free_work(struct flow_work *w)
 	slope_arena_free(w->arena, w->link, w->link_capacity * sizeof *w->link);
 	slope_arena_free(w->arena, w->pred, w->pred_capacity * sizeof *w->pred);
 	slope_arena_free(w->arena, w->effect, w->effect_capacity * sizeof *w->effect);
+	slope_arena_free(w->arena, w->stack, w->stack_capacity * sizeof *w->stack);
 	slope_arena_free(w->arena, w->seen, w->seen_capacity * sizeof *w->seen);
 }
 

@@ -144,6 +144,8 @@ struct flow_work {
 	uint32_t *seen;              /* one for each part: the number of the last search that was there */
 	size_t seen_capacity;
 	uint32_t searches;
+	uint32_t *stack;             /* of one search: parts to look at */
+	size_t stack_capacity;
 	/* The word of the stack that was asked for last, when there were so many instructions, and what it holds. */
 	int64_t slot_place;
 	size_t slot_instructions;

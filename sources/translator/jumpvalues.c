@@ -10,6 +10,7 @@
 
 #define DEPTH_MAX 12u
 #define SEARCH_MAX 4096u         /* parts that one search looks at */
+#define DEFINITIONS_MAX 32u      /* that one search finds */
 #define SCRATCHED 0x0fc7u        /* what a call may change: rax, rcx, rdx, rsi, rdi, r8 to r11 */
 #define RSP 4
 #define RBP 5
@@ -386,19 +387,23 @@ uint32_t value_definition(struct flow_work *w, int reg, uint32_t part, uint32_t 
 	return FLOW_NONE;
 }
 
-/* The constant that reaches the start of a part on all ways of which something is known. */
-static struct value agreed(struct flow_work *w, int reg, uint32_t part, unsigned depth)
-{
-	struct value found = opaque(reg, part, w->part[part].first);
-	uint32_t *stack = slope_arena_alloc(w->arena, w->parts * sizeof *stack), search = ++w->searches;
-	size_t count = 0;
+/* An instruction that gives a register its value. */
+struct definition {
+	uint32_t part, at;
+};
 
-	w->failed = w->failed || !stack;
-	if (!stack)
-		return found;
-	stack[count++] = part;
+/* Those whose value reaches the start of a part; how many of them. */
+static unsigned find_definitions(struct flow_work *w, int reg, uint32_t part, struct definition *found)
+{
+	uint32_t search = ++w->searches;
+	size_t count = 0;
+	unsigned definitions = 0;
+
+	if (!FLOW_GROW(w, stack, w->parts + 1))
+		return 0;
+	w->stack[count++] = part;
 	for (unsigned looked = 0; count && looked < SEARCH_MAX; looked++) {
-		const struct flow_part *p = &w->part[stack[--count]];
+		const struct flow_part *p = &w->part[w->stack[--count]];
 
 		for (uint32_t n = p->comes_from; n < p[1].comes_from; n++) {
 			uint32_t from = w->link[w->pred[n]].from, at;
@@ -407,24 +412,31 @@ static struct value agreed(struct flow_work *w, int reg, uint32_t part, unsigned
 				continue;
 			w->seen[from] = search;
 			at = value_definition(w, reg, from, w->part[from].first + w->part[from].count);
-			if (at == FLOW_NONE) {
-				stack[count++] = from;
-				continue;
-			}
-			struct value v = value_made(w, reg, from, at, depth + 4);
-
-			if (v.kind != VALUE_CONSTANT)
-				continue;
-			if (found.kind == VALUE_CONSTANT && found.constant != v.constant) {
-				found = opaque(reg, part, w->part[part].first);
-				count = 0;
-				looked = SEARCH_MAX;
-				break;
-			}
-			found = v;
+			if (at == FLOW_NONE)
+				w->stack[count++] = from;
+			else if (definitions < DEFINITIONS_MAX)
+				found[definitions++] = (struct definition){ from, at };
 		}
 	}
-	slope_arena_free(w->arena, stack, w->parts * sizeof *stack);
+	return definitions;
+}
+
+/* The constant that reaches the start of a part on all ways of which something is known. */
+static struct value agreed(struct flow_work *w, int reg, uint32_t part, unsigned depth)
+{
+	struct definition definition[DEFINITIONS_MAX];
+	unsigned count = find_definitions(w, reg, part, definition);
+	struct value found = opaque(reg, part, w->part[part].first);
+
+	for (unsigned n = 0; n < count; n++) {
+		struct value v = value_made(w, reg, definition[n].part, definition[n].at, depth + 4);
+
+		if (v.kind != VALUE_CONSTANT)
+			continue;
+		if (found.kind == VALUE_CONSTANT && found.constant != v.constant)
+			return opaque(reg, part, w->part[part].first);
+		found = v;
+	}
 	return found;
 }
 
