@@ -109,13 +109,25 @@ static bool put_head(const struct slope_paths_view *v, FILE *out)
 
 /* ---- a path ---- */
 
+/* The bytes of the next word; an arrow and what stands on it are one. */
+static size_t word_bytes(const char *text)
+{
+	bool arrow = !strncmp(text, "─", 3) || (text[0] == '-' && text[1] >= 'a' && text[1] <= 'z');
+	const char *end = arrow ? strstr(text, "→") : NULL;
+
+	if (end)
+		return (size_t)(end - text) + strlen("→");
+	end = arrow ? strstr(text, "->") : NULL;
+	return end ? (size_t)(end - text) + 2 : strcspn(text, " ");
+}
+
 /* Words of a text on lines of at most `width` columns, all indented; breaks at blanks. */
 static void put_wrapped(const char *text, unsigned width, FILE *out)
 {
 	size_t column = 0;
 
 	while (*text) {
-		size_t bytes = strcspn(text, " ");
+		size_t bytes = word_bytes(text);
 		char *word = strndup(text, bytes);
 		size_t columns = word ? slope_clip_columns(word) : bytes;
 
