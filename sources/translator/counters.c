@@ -34,13 +34,11 @@ static bool refuse(const char *const *word)
 
 static bool unknown(const char *text, size_t length)
 {
-	char name[EVENT_NAME_BYTES] = "", near[128] = "";
+	char name[EVENT_NAME_BYTES] = "";
 
 	for (size_t i = 0; i < length && i + 1 < sizeof name; i++)
 		name[i] = text[i];
-	eventnames_nearest(text, length, near, 0, sizeof near);
-	return refuse((const char *[]){ "there is no event '", name, length >= sizeof name ? "...'" : "'",
-					*near ? "; similar ones are " : "", near, "; 'slope doctor' lists events", NULL });
+	return refuse((const char *[]){ "there is no event '", name, length >= sizeof name ? "...'" : "'", NULL });
 }
 
 static bool take(const char *text, size_t length)
@@ -241,7 +239,8 @@ static bool read_perf(struct counters_thread *t, unsigned n)
 
 	if (one->page) {
 		now.value = read_page(one->page, &now.enabled, &now.running);
-	} else if (one->fd < 0 || !is_ours(one->fd) || system_call(__NR_read, one->fd, (long)&now, sizeof now, 0, 0, 0) != sizeof now) {
+	} else if (one->fd < 0 || !is_ours(one->fd) ||
+		   system_call(__NR_read, one->fd, (long)&now, sizeof now, 0, 0, 0) != sizeof now) {
 		reopen(t, n);
 		return false;
 	}
@@ -473,9 +472,11 @@ void counters_calibrate(struct counters_thread *t)
 		for (unsigned i = 0; i < counters.count; i++) {
 			uint64_t between = to[i] - from[i];
 
-			same[i] = round && between == counters.own[i] ? same[i] + 1 : between < counters.own[i] || !round ? 1 : same[i];
-			if (!round || between < counters.own[i])
+			if (!round || between < counters.own[i]) {
 				counters.own[i] = between;
+				same[i] = 0;
+			}
+			same[i] += between == counters.own[i];
 		}
 	for (unsigned i = 0; i < counters.count; i++)
 		counters.own_exact[i] = counters.event[i].steady && !t->by_call && same[i] >= ROUNDS / 4 * 3;

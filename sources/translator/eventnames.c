@@ -4,8 +4,6 @@
 #include <linux/perf_event.h>
 
 #define CACHE_ACCESSES 6u
-#define NEAREST 3u
-#define NEAR_PART 2u             /* letters that a part of a name counts as far from it */
 #define RAW_DIGITS 16u
 
 struct named {
@@ -203,72 +201,4 @@ bool eventnames_find(const char *text, size_t length, struct event *e)
 		own_part(e);
 	append(e->name, 0, sizeof e->name, text, length);
 	return true;
-}
-
-static char folded(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
-}
-
-/* Letters to insert, leave out or change; upper and lower case are the same. */
-static unsigned distance(const char *text, size_t length, const char *name)
-{
-	unsigned row[EVENT_NAME_BYTES + 1];
-
-	for (unsigned i = 0; i <= length; i++)
-		row[i] = i;
-	for (unsigned k = 0; name[k]; k++) {
-		unsigned corner = row[0];
-
-		row[0] = k + 1;
-		for (size_t i = 1; i <= length; i++) {
-			unsigned change = corner + (folded(text[i - 1]) != folded(name[k]));
-			unsigned least = row[i] < row[i - 1] ? row[i] + 1 : row[i - 1] + 1;
-
-			corner = row[i];
-			row[i] = change < least ? change : least;
-		}
-	}
-	return row[length];
-}
-
-/* Is it a part of the name? */
-static bool inside(const char *text, size_t length, const char *name)
-{
-	for (; *name; name++) {
-		size_t same = 0;
-
-		while (same < length && name[same] && folded(name[same]) == folded(text[same]))
-			same++;
-		if (same == length)
-			return true;
-	}
-	return false;
-}
-
-/* A word of the name is near, too: misses, dcache. */
-static unsigned remoteness(const char *text, size_t length, const char *name)
-{
-	unsigned far = distance(text, length, name);
-
-	return far > NEAR_PART && length >= 3 && inside(text, length, name) ? NEAR_PART : far;
-}
-
-size_t eventnames_nearest(const char *text, size_t length, char *to, size_t at, size_t room)
-{
-	unsigned limit = length < 6 ? NEAR_PART : 1 + (unsigned)length / 4, found = 0;
-	struct event e;
-	bool other;
-
-	if (length >= EVENT_NAME_BYTES)
-		return at;
-	for (unsigned far = 0; far <= limit && found < NEAREST; far++)
-		for (unsigned i = 0; found < NEAREST && any_name(i, &e, &other); i++) {
-			if (remoteness(text, length, e.name) != far)
-				continue;
-			if (found++)
-				at = append(to, at, room, ", ", 2);
-			at = append(to, at, room, e.name, slope_length(e.name));
-		}
-	return at;
 }

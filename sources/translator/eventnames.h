@@ -53,7 +53,4 @@ bool eventnames_find(const char *text, size_t length, struct event *e);
 /* The nth of all events with a name, other names of the same left out. False: there are fewer. */
 bool eventnames_nth(unsigned n, struct event *e);
 
-/* Appends up to three names that look like this one, with commas between; the new length of the text, unchanged if none does. */
-size_t eventnames_nearest(const char *text, size_t length, char *to, size_t at, size_t room);
-
 #endif

@@ -106,20 +106,6 @@ static void no_names(void **state)
 			fail_msg("'%s' is an event", wrong[i]);
 }
 
-static void near_names(void **state)
-{
-	char text[128] = "";
-
-	(void)state;
-	eventnames_nearest("cach-mises", 10, text, 0, sizeof text);
-	assert_string_equal(text, "cache-misses");
-	eventnames_nearest("CYCLES", 6, text, 0, sizeof text);
-	assert_memory_equal(text, "cycles", 6);
-	assert_int_equal(eventnames_nearest("quite-something-else", 20, text, 0, sizeof text), 0);
-	assert_int_equal(eventnames_nearest("misses", 6, text, 0, 10), 9);
-	assert_string_equal(text, "cache-mis");
-}
-
 static void choosing(void **state)
 {
 	(void)state;
@@ -132,7 +118,7 @@ static void choosing(void **state)
 	assert_false(counters_choose("time,sim:1,time"));
 	says("'time' is there twice");
 	assert_false(counters_choose("time,page-fault"));
-	says("there is no event 'page-fault'; similar ones are page-faults; 'slope doctor' lists events");
+	says("there is no event 'page-fault'");
 	assert_int_equal(counters_count(), 0);
 	assert_false(counters_choose("time,"));
 	says("there is no event ''");
@@ -568,7 +554,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),
 		cmocka_unit_test(no_names),
-		cmocka_unit_test(near_names),
 		cmocka_unit_test(choosing),
 		cmocka_unit_test(simulated),
 		cmocka_unit_test(stamps),
