@@ -127,7 +127,8 @@ static void print_text(const struct slope_checkup *checkup, size_t count, const 
 		print_events(events, SLOPE_EVENT_READ, "  by perf");
 		print_events(events, SLOPE_EVENT_FREE, "  by all means");
 		print_events(events, SLOPE_EVENT_NOT, "  not here");
-		printf("%-*s%s\n", (int)EVENT_TITLE, "  also", "rNNN (the processor's own number, in hexadecimal), where cycles can be counted");
+		printf("%-*s%s\n", (int)EVENT_TITLE, "  also",
+		       "rNNN (the processor's own number, in hexadecimal), where cycles can be counted");
 	}
 	printf("\n%s\n", usable ? "slope is usable here." : "slope record does not work here yet; see the lines with an arrow.");
 }

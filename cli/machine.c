@@ -277,8 +277,8 @@ static void check_counters(struct slope_checkup *c, const struct slope_events *e
 			 "each reading is a system call; 'echo 1 >/sys/bus/event_source/devices/cpu/rdpmc' (as root) lets programs read "
 			 "counters themselves");
 	else
-		conclude(c, SLOPE_HEALTH_GOOD, slope_text("%zu of the processor's (rdpmc for %zu), %zu others", quick + slow, quick, others),
-			 NULL);
+		conclude(c, SLOPE_HEALTH_GOOD,
+			 slope_text("%zu of the processor's (rdpmc for %zu), %zu others", quick + slow, quick, others), NULL);
 }
 
 /* ---- a run ---- */

@@ -312,6 +312,7 @@ static int exit_status(int status)
 
 struct totals {
 	uint64_t functions, points;
+	uint64_t paths, path_functions;
 };
 
 /* Saves the profile with its names; the raw one stays when that fails. */
@@ -355,6 +356,7 @@ static bool finish_profile(const struct slope_settings *s, const char *path, boo
 		save_named(profile, path);
 	totals->functions += slope_datafile_functions(profile);
 	totals->points += slope_datafile_points(profile);
+	totals->paths += slope_datafile_paths(profile, &totals->path_functions);
 	slope_profile_free(profile);
 	return true;
 }
@@ -380,18 +382,31 @@ static const char *why_empty(const struct slope_settings *s)
 	return s->skip.count ? "everything that ran fits --skip" : "the program ran none, or had stopped the collecting";
 }
 
+/* What there is, and the verb that shows it. */
+static char *contents(const struct totals *totals, const char **verb)
+{
+	unsigned long long paths = totals->paths;
+
+	*verb = totals->functions ? "report" : "paths";
+	if (!totals->functions)
+		return slope_text("%llu paths through %llu functions", paths, (unsigned long long)totals->path_functions);
+	return slope_text(paths ? "%llu functions, %llu points, %llu paths" : "%llu functions, %llu points",
+			  (unsigned long long)totals->functions, (unsigned long long)totals->points, paths);
+}
+
 static void say_closing(const struct slope_runfiles *files, const struct totals *totals, bool report_follows)
 {
-	const char *path = shown(files->found.text[0]);
+	const char *path = shown(files->found.text[0]), *verb;
 	bool by_default = !strcmp(path, SLOPE_DEFAULT_FILE);
 	size_t others = files->found.count - 1;
+	char *what = contents(totals, &verb);
 	char *more = others ? slope_text(" and %zu more of its processes (%s%s; 'slope merge' adds them up)", others,
 					 shown(files->found.text[1]), others > 1 ? ", ..." : "") : slope_text("%s", "");
-	char *next = report_follows ? slope_text("%s", "") : slope_text("; see it with 'slope report%s%s'",
+	char *next = report_follows ? slope_text("%s", "") : slope_text("; see it with 'slope %s%s%s'", verb,
 									 by_default ? "" : " ", by_default ? "" : path);
 
-	slope_say("%llu functions, %llu points in %s%s%s", (unsigned long long)totals->functions,
-		  (unsigned long long)totals->points, path, more, next);
+	slope_say("%s in %s%s%s", what, path, more, next);
+	free(what);
 	free(more);
 	free(next);
 }
@@ -431,7 +446,7 @@ static int finish(const struct slope_settings *s, struct slope_recording *r, con
 			  shown(files->found.text[0]));
 	if (!good)
 		return SLOPE_EXIT_FAILED;
-	if (!s->quiet && !totals.functions)
+	if (!s->quiet && !totals.functions && !totals.paths)
 		slope_say("no function is in %s: %s", shown(files->found.text[0]), why_empty(s));
 	else if (!s->quiet)
 		say_closing(files, &totals, profile != NULL);

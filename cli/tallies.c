@@ -38,7 +38,9 @@ static struct slope_tally *add(struct slope_tallies *t, const char *name)
 	if (!more)
 		return NULL;
 	t->tally = more;
-	more[t->count] = (struct slope_tally){ .name = slope_text("%s", name), .way = SLOPE_TALLY_NONE, .fd = -1, .value = NAN, .running = 1 };
+	more[t->count] = (struct slope_tally){
+		.name = slope_text("%s", name), .way = SLOPE_TALLY_NONE, .fd = -1, .value = NAN, .running = 1,
+	};
 	return &more[t->count++];
 }
 

@@ -272,7 +272,8 @@ static bool ready(struct verification *v)
 	if (obstacle)
 		slope_say("--verify needs both exact sources, and the translator cannot run this: %s", obstacle);
 	free(obstacle);
-	return !obstacle && slope_launcher_check(&v->launcher) && slope_scratch_make(v->folder, sizeof v->folder, "slope-verify") && keep_input(v);
+	return !obstacle && slope_launcher_check(&v->launcher) &&
+	       slope_scratch_make(v->folder, sizeof v->folder, "slope-verify") && keep_input(v);
 }
 
 int slope_verify(const struct slope_settings *s, char **program)
