@@ -97,8 +97,8 @@ static void json(void **state)
 	has(text, "\"schema\": \"slope-perturbation/1\"");
 	has(text, "\"program\": [\"./prog\", \"an argument\"]");
 	has(text, "\"path_period\": 64");
-	has(text, "\"name\": \"time\", \"unit\": \"ns\", \"native\": 1.5e+09, \"recorded\": 3e+09, \"ratio\": 2, \"least\": 1.75, \"most\": 2.5, "
-		  "\"along_paths\": 1.8e+09, \"along_paths_ratio\": 1.2, \"running\": 1}");
+	has(text, "\"name\": \"time\", \"unit\": \"ns\", \"native\": 1.5e+09, \"recorded\": 3e+09, \"ratio\": 2, \"least\": 1.75, "
+		  "\"most\": 2.5, \"along_paths\": 1.8e+09, \"along_paths_ratio\": 1.2, \"running\": 1}");
 	has(text, "\"ratio\": null, \"least\": null");
 	free(text);
 }
