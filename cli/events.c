@@ -11,7 +11,7 @@
 #include "cli/program.h"
 
 #define FIELDS 5u
-#define LINE_BYTES 512u
+#define OURS "slope: "           /* how the translator's lines begin */
 #define UNKNOWN "there is no event '"    /* as the translator says it, with the name behind it */
 #define NEAREST 3u
 
@@ -45,6 +45,14 @@ static bool take_line(struct slope_event *e, char *line)
 	return true;
 }
 
+/* What it said, without its own name. */
+static const char *said(const struct slope_list *lines)
+{
+	const char *line = lines->count ? lines->text[0] : "it says nothing";
+
+	return strncmp(line, OURS, strlen(OURS)) ? line : line + strlen(OURS);
+}
+
 void slope_events_ask(struct slope_events *events, const struct slope_launcher *launcher, const char *list)
 {
 	struct slope_list lines = { 0 };
@@ -58,7 +66,7 @@ void slope_events_ask(struct slope_events *events, const struct slope_launcher *
 	int status = slope_program_lines(argv, &lines);
 
 	if (status != 0 || !lines.count)
-		events->obstacle = slope_text("%s", lines.count ? lines.text[0] : "slope-translator does not start");
+		events->obstacle = slope_text("slope-translator, which counts them, does not run: %s", said(&lines));
 	events->event = calloc(lines.count + 1, sizeof *events->event);
 	for (size_t i = 0; status == 0 && events->event && i < lines.count; i++)
 		events->count += take_line(&events->event[events->count], lines.text[i]);
@@ -118,15 +126,17 @@ static void say_unknown(const struct slope_launcher *launcher, const char *list,
 
 bool slope_events_check(const struct slope_launcher *launcher, const char *list)
 {
-	char *option = slope_text("--events=%s", list), line[LINE_BYTES];
+	struct slope_list lines = { 0 };
+	char *option = slope_text("--events=%s", list);
 	char *argv[] = { launcher->translator, "--check", option, "--", SLOPE_SMALLEST_PROGRAM, NULL };
-	bool good = slope_program_ask(argv, line, sizeof line) == 0;
-	const char *words = strncmp(line, "slope: ", 7) ? line : line + 7;
+	bool good = slope_program_lines(argv, &lines) == 0;
+	const char *words = said(&lines);
 
 	if (!good && !strncmp(words, UNKNOWN, strlen(UNKNOWN)))
 		say_unknown(launcher, list, words);
 	else if (!good)
 		slope_say("--event=%s: %s", list, words);
+	slope_list_fini(&lines);
 	free(option);
 	return good;
 }
