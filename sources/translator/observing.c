@@ -63,6 +63,8 @@ bool observing_option(const char *option)
 		o->by_call = system_same(option, "--access=call");
 		return true;
 	}
+	if (system_after(option, "--path") || system_same(option, "--context-events"))
+		return true;
 	if (take_text(option, "--slope-out=", &o->out)) {
 		o->profiles = true;
 		return true;

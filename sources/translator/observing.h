@@ -11,6 +11,7 @@
  *   strings.c      repeated string instructions
  *   kerneldata.c   what system calls read and write
  *   profilefile.c  the profile
+ *   counters.h     counters of the processor and the kernel (counterlist.c, eventnames.c)
  *
  * A thread tells of itself without the lock. Session-wide calls are made with it.
  *
