@@ -56,6 +56,9 @@ struct observer {
 	bool looks;                  /* either of them */
 	bool profiles;               /* --slope-out was given: a profile is written */
 	bool path_input;             /* --paths does not switch the others off */
+	bool path_contexts;          /* paths are told apart by calling context */
+	bool context_events;         /* contexts are measured, paths are not followed */
+	uint64_t path_sample;        /* one activation in so many is measured */
 	const char *out, *cost, *input;
 	uint64_t main_pid, cell_bytes, max_points, stamp_limit;
 	struct patterns toggle, only, skip;
