@@ -18,7 +18,7 @@ static void add_size(struct slope_profile *p, uint64_t number, uint64_t n, uint6
 {
 	if (executions)
 		*slope_build_path_size(p) = (struct slope_profile_path_size){
-			.graph = 0, .thread = 0, .number = number, .n = slope_points_edge(n, 3), .activations = 1, .executions = executions };
+			.number = number, .n = slope_points_edge(n, 3), .activations = 1, .executions = executions };
 }
 
 /* A function called once for each size n: the first path 5000 times, the loop's n / 2 times, out once. */
