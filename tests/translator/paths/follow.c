@@ -270,9 +270,13 @@ static struct frame *push(struct thread *t, uint64_t sp, bool handler)
 	return f;
 }
 
+/* The activation is over: by its return, if that was its last instruction; otherwise it was left. */
 static void pop(struct thread *t)
 {
-	end_path(t, &t->frame[--t->depth], true, NONE);
+	struct frame *f = &t->frame[--t->depth];
+	bool returned = f->block != NONE && block[f->block].ends == RETURNS && f->executed == block[f->block].instructions;
+
+	end_path(t, f, !returned, NONE);
 }
 
 /* Goes on in a frame at an address of a block, by an edge if there is one; false: there is none. */

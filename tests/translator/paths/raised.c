@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <ucontext.h>
@@ -36,7 +37,7 @@ static void on_hup(int number)
 	siglongjmp(out, seen & 3 ? 1 : 2);
 }
 
-/* Goes on behind the instruction that faulted: two bytes, see below. */
+/* Gives the instruction that faulted an address where it may write: it runs anew. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
 	ucontext_t *c = context;
@@ -44,7 +45,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	(void)number;
 	if (info->si_addr == (void *)8)
 		seen++;
-	c->uc_mcontext.gregs[REG_RIP] += 2;
+	c->uc_mcontext.gregs[REG_RBX] = (greg_t)(uintptr_t)&sink;
 }
 
 KEEP static int raises(int n)
@@ -84,7 +85,7 @@ KEEP static int faults(int n)
 
 		if (i & 4)
 			s++;
-		__asm__ volatile("mov %%eax, (%0)" : : "b"(address) : "memory");    /* 2 bytes with rbx */
+		__asm__ volatile("mov %%eax, (%0)" : "+b"(address) : "a"(i) : "memory");
 		s += 2;
 	}
 	return s;

@@ -396,13 +396,11 @@ static void go_on(struct thread *t, int signal)
 static void take_signal(struct thread *t, int signal)
 {
 	struct user_regs_struct registers;
-	siginfo_t info;
-	bool fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
 
-	if (ptrace(PTRACE_GETREGS, t->tid, 0, &registers) || ptrace(PTRACE_GETSIGINFO, t->tid, 0, &info))
+	if (ptrace(PTRACE_GETREGS, t->tid, 0, &registers))
 		return;
-	if (fault && info.si_code > 0 && registers.rip == t->pc)
-		t->stepping = false;         /* it was not executed */
+	if (registers.rip == t->pc)
+		t->stepping = t->returns = false;    /* it was not executed: a fault, or a signal that came first */
 	commit(t);
 	t->injected = true;
 	go_on(t, signal);
