@@ -145,6 +145,7 @@ struct slope_thread {
 	struct slope_map edge_by_ends;
 	struct slope_contexts *contexts;  /* NULL: none are kept */
 	uint64_t max_depth;
+	struct slope_path_table paths;
 };
 
 /* A new thread with its root frame. NULL when memory runs out (counted as lost). */
