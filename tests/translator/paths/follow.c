@@ -82,6 +82,7 @@ static struct block *block, *sorted;
 static struct edge *edge;
 static struct graph *graph;
 static uint32_t blocks, edges, graphs;
+static uint64_t longest;             /* of all blocks, in bytes */
 static struct thread thread[256];
 static struct count *table[TABLE_SIZE];
 
@@ -153,6 +154,7 @@ static void read_graphs(const char *path)
 
 			*b = (struct block){ .start = address, .end = address + bytes, .module = module, .graph = graphs - 1,
 				.number = graph[graphs - 1].blocks++, .instructions = instructions };
+			longest = bytes > longest ? bytes : longest;
 			while (b->ends <= STOPS && strcmp(block_ends[b->ends], end))
 				b->ends++;
 		} else if (sscanf(line, "edge %d %d %u", &from, &to, &cut) == 3) {
@@ -177,10 +179,22 @@ static void read_graphs(const char *path)
 	qsort(sorted, blocks, sizeof *sorted, by_place);
 }
 
-/* The block around an address, or NONE. */
-static uint32_t block_at(uint32_t module, uint64_t address)
+/* How well a block suits an instruction at this address, for a path in this graph; 0: not at all. */
+static unsigned fitness(const struct block *b, uint32_t module, uint64_t address, uint32_t in)
 {
-	uint32_t low = 0, high = blocks;
+	if (b->module != module || address < b->start || address >= b->end)
+		return 0;
+	return 1 + (address == b->start && !b->number) + 2 * (address == b->start) + 4 * (b->graph == in);
+}
+
+/*
+ * The block around an address, or NONE. Graphs may overlap, where one begins in the middle of another's block: a path
+ * stays in its own, and otherwise begins where a block does, best of all where a graph does.
+ */
+static uint32_t block_at(uint32_t module, uint64_t address, uint32_t in)
+{
+	uint32_t low = 0, high = blocks, best = NONE;
+	unsigned most = 0;
 
 	while (low < high) {
 		uint32_t mid = (low + high) / 2;
@@ -191,9 +205,15 @@ static uint32_t block_at(uint32_t module, uint64_t address)
 		else
 			high = mid;
 	}
-	if (!low || sorted[low - 1].module != module || address >= sorted[low - 1].end)
-		return NONE;
-	return graph[sorted[low - 1].graph].first_block + sorted[low - 1].number;
+	while (low-- && sorted[low].module == module && sorted[low].start + longest > address) {
+		unsigned fits = fitness(&sorted[low], module, address, in);
+
+		if (fits > most) {
+			most = fits;
+			best = graph[sorted[low].graph].first_block + sorted[low].number;
+		}
+	}
+	return best;
 }
 
 /* The edge from a block to another of its graph, by number; NULL: none. */
@@ -381,7 +401,7 @@ static void take(struct thread *t, const struct step *s)
 		return;
 	}
 	if (!quiet || module != b->module || address <= f->last || address >= b->end || f->executed == b->instructions) {
-		uint32_t at = block_at(module, address);
+		uint32_t at = block_at(module, address, f && f->block != NONE ? block[f->block].graph : NONE);
 
 		if (at == NONE) {
 			uint32_t key[] = { BARE, module, (uint32_t)(address >> 32), (uint32_t)address };
