@@ -65,7 +65,7 @@ int slope_verb_explain(int argc, char **argv)
 		return SLOPE_EXIT_WRONG;
 	}
 	const char *path = slope_datafile_operand(argc - 1, argv + 1);
-	struct slope_profile *profile = path ? slope_datafile_open(path) : NULL;
+	struct slope_profile *profile = path ? slope_datafile_open_costs(path) : NULL;
 	int result = SLOPE_EXIT_WRONG;
 
 	if (profile) {

@@ -198,7 +198,8 @@ bool codeplaces_is_stub(uint64_t address)
 
 	if (m && symbols_in_stub(&m->symbols, own))
 		return true;
-	if (!space_allows(&runtime.space, address, 16, PROT_READ) || !looks_like_stub((const uint8_t *)address))
+	if (address >= runtime.space.window || !space_allows(&runtime.space, address, 16, PROT_READ) ||
+	    !looks_like_stub((const uint8_t *)address))
 		return false;
 	const struct symbols_function *f = m ? symbols_around(&m->symbols, own) : NULL;
 
@@ -271,6 +272,40 @@ bool codeplaces_is_entry(uint64_t address)
 
 	/* The unlikely parts that gcc moves away have symbols, but are no functions. */
 	return f && f->start == own && !contains(f->name, ".cold");
+}
+
+bool codeplaces_is_start(uint64_t address)
+{
+	uint64_t own;
+	struct module *m = find(address, &own);
+	const struct symbols_function *f = m ? symbols_around(&m->symbols, own) : NULL;
+
+	return !f || f->start == own;
+}
+
+uint64_t codeplaces_next_entry(uint64_t address)
+{
+	uint64_t own;
+	struct module *m = find(address, &own);
+	size_t low = 0, high = m ? m->symbols.count : 0;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (m->symbols.function[middle].start <= own)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return m && low < m->symbols.count ? address + (m->symbols.function[low].start - own) : UINT64_MAX;
+}
+
+uint64_t codeplaces_own_address(uint64_t address)
+{
+	uint64_t own = address;
+
+	find(address, &own);
+	return own;
 }
 
 const struct symbols_range *codeplaces_code_range(uint64_t address)

@@ -38,6 +38,16 @@ struct flow_instruction {
 	uint8_t length;
 	uint8_t kind;                /* enum flow_kind */
 	uint8_t condition;           /* FLOW_BRANCH: the processor's number of it */
+	bool stores;                 /* a register of 64 bits to memory, or to another one */
+};
+
+/* The table of a jump. */
+struct flow_table {
+	uint64_t start, base;        /* base: what is added to an entry */
+	uint64_t entries;            /* 0: not known */
+	bool exact;                  /* that many, by a comparison */
+	bool has_sign;
+	uint8_t bytes, stride;
 };
 
 /* An indirect jump. */
@@ -45,6 +55,7 @@ struct flow_jump {
 	uint64_t pc;
 	uint32_t first, count;       /* among the targets */
 	bool resolved;
+	struct flow_table table;     /* if it has exactly one; otherwise its stride is 0 */
 };
 
 /* Instructions of 64 bytes of code: where they begin, and which of them begin blocks. */
@@ -103,7 +114,7 @@ struct flow_link {
 struct flow_work {
 	const struct flow_source *source;
 	struct slope_arena *arena;
-	uint64_t entry;
+	uint64_t entry, until;       /* from there to there all is inside */
 	uint32_t flags;
 	bool failed;                 /* memory */
 
@@ -133,6 +144,14 @@ struct flow_work {
 	uint32_t *seen;              /* one for each part: the number of the last search that was there */
 	size_t seen_capacity;
 	uint32_t searches;
+	uint32_t *stack;             /* of one search: parts to look at */
+	size_t stack_capacity;
+	/* The word of the stack that was asked for last, when there were so many instructions, and what it holds. */
+	int64_t slot_place;
+	size_t slot_instructions;
+	uint64_t slot;
+	int slot_base;
+	bool slot_known;
 };
 
 /* Room for so many of an array of the work; false, and the work has failed, when memory runs out. */

@@ -8,6 +8,7 @@
 #include "sources/translator/flowwork.h"
 
 #define PARTS_MAX 48u            /* that one search looks at */
+#define BOUND_MAX 65536
 #define ALIAS_MAX 24u            /* instructions before a comparison */
 
 /* What is looked for: a register, or what a memory operand holds; the index is that plus `plus`. */
@@ -16,9 +17,9 @@ struct tracked {
 	int reg;
 	int64_t plus;
 	uint64_t width_bound;        /* by types on the way; 0: none */
-	/* A comparison that the way has passed, and what it says: the operand is below `bound`; 0: none. */
+	/* A comparison that the way has passed, and what it says: the operand is below `bound`, or not below `floor`; 0: nothing. */
 	uint32_t compared;
-	uint64_t bound;
+	uint64_t bound, floor;
 };
 
 struct search {
@@ -63,6 +64,12 @@ static uint64_t bound_by(unsigned condition, bool taken, uint64_t constant)
 	}
 }
 
+/* What it is not below. */
+static uint64_t floor_by(unsigned condition, bool taken, uint64_t constant)
+{
+	return (condition == 0x2 && !taken) || (condition == 0x3 && taken) ? constant : 0;
+}
+
 /* Notes what the branch at the end of a part says, for the way along a link. */
 static void pass_branch(struct flow_work *w, const struct flow_link *l, struct tracked *t)
 {
@@ -75,10 +82,12 @@ static void pass_branch(struct flow_work *w, const struct flow_link *l, struct t
 		return;
 	for (uint32_t at = last; at > p->first;) {
 		struct effect e = effect_of(w, --at);
+		unsigned condition = w->instruction[last].condition;
 
 		if (e.kind == EFFECT_COMPARE || e.kind == EFFECT_COMPARE_LOADED) {
 			t->compared = at;
-			t->bound = bound_by(w->instruction[last].condition, l->way == SLOPE_WAY_TAKEN, (uint64_t)e.constant);
+			t->bound = bound_by(condition, l->way == SLOPE_WAY_TAKEN, (uint64_t)e.constant);
+			t->floor = floor_by(condition, l->way == SLOPE_WAY_TAKEN, (uint64_t)e.constant);
 			return;
 		}
 		if (e.sets_flags)
@@ -122,7 +131,7 @@ static bool compares(struct search *s, const struct tracked *t, uint32_t first, 
 	struct effect e = effect_of(s->w, at);
 	int64_t plus = 0;
 
-	if (t->bound == 0)
+	if (t->bound == 0 && t->floor == 0)
 		return false;
 	if (e.kind == EFFECT_COMPARE_LOADED) {
 		if (t->reg >= 0 || !same_memory(&e, &t->memory))
@@ -132,9 +141,15 @@ static bool compares(struct search *s, const struct tracked *t, uint32_t first, 
 	}
 	int64_t bound = (int64_t)t->bound + plus + t->plus;
 
-	if (bound <= 0)
+	/* Not below a number that goes to zero with what is added: there are as many as are left up to the end. */
+	if (!t->bound)
+		bound = e.bytes == 4 && (uint32_t)(t->floor + (uint64_t)(plus + t->plus)) == 0 ? (uint32_t)-t->floor : 0;
+
+	if (bound <= 0 || bound > BOUND_MAX)
 		return false;
-	note(s, (uint64_t)bound, true);
+	bool narrower = t->width_bound && t->width_bound < (uint64_t)bound;
+
+	note(s, narrower ? t->width_bound : (uint64_t)bound, !narrower);
 	return true;
 }
 
@@ -157,7 +172,7 @@ static bool made_of(struct search *s, struct tracked *t, const struct effect *e)
 		return false;
 	switch ((enum effect_kind)e->kind) {
 	case EFFECT_CONSTANT:
-		if (e->value + t->plus >= 0 && e->value + t->plus < 1 << 16)
+		if (e->value + t->plus >= 0 && e->value + t->plus < BOUND_MAX)
 			note(s, (uint64_t)(e->value + t->plus) + 1, false);
 		t->width_bound = 0;
 		return false;
