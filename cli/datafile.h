@@ -49,6 +49,8 @@ const char *slope_datafile_operand(int argc, char **argv);
 
 /* Rows of cost points under the profile's main input size. */
 uint64_t slope_datafile_points(const struct slope_profile *profile);
+/* Different paths that were taken, in all threads and contexts; the functions that have any are added to `*functions`. */
+uint64_t slope_datafile_paths(const struct slope_profile *profile, uint64_t *functions);
 
 /* Functions that ran, without the stand-in for threads. */
 uint64_t slope_datafile_functions(const struct slope_profile *profile);

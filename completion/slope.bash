@@ -8,6 +8,7 @@ _slope_options() {
 	record)
 		echo '-o --output= --source= --cost= --input= --cell= --toggle= --only= --skip= --max-points='
 		echo '--contexts --context-sites --context-recursion= --burst --context= --max-contexts='
+		echo '--paths --event= --path-sample= --perturbation'
 		echo '--fair-sched= --max-threads= --no-symbols --verify -j --json -q --quiet'
 		;;
 	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color=' ;;
@@ -40,6 +41,9 @@ _slope_values() {
 	record/--cell) echo '1 2 4 8 16 32 64' ;;
 	record/--fair-sched) echo 'yes no' ;;
 	record/--contexts) echo 'cct 1 2 4 10' ;;
+	record/--event) echo 'time cycles instructions cache-misses branch-misses page-faults task-clock context-switches' ;;
+	record/--path-sample) echo '1 64 1k' ;;
+	record/--perturbation) echo '1 5 9' ;;
 	record/--context-recursion) echo 'keep collapse' ;;
 	report/--sort | report/-s) echo 'growth total self calls name' ;;
 	contexts/--by | contexts/-b) echo 'self total calls' ;;
@@ -58,7 +62,7 @@ _slope_program_at() {
 	for (( ; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-o | =) ((i++)) ;;
-		--output | --source | --cost | --input | --cell | --toggle | --only | --skip | --max-points | --context | --max-contexts | --context-recursion | --fair-sched | --max-threads)
+		--output | --source | --cost | --input | --cell | --toggle | --only | --skip | --max-points | --context | --max-contexts | --context-recursion | --event | --path-sample | --fair-sched | --max-threads)
 			[ "${COMP_WORDS[i + 1]}" = = ] || ((i++))
 			;;
 		--) echo $((i + 1)) && return ;;

@@ -71,6 +71,10 @@ bool observing_option(const char *option)
 		return o->paths = true;
 	if (system_same(option, "--path-input"))
 		return o->path_input = true;
+	if (system_same(option, "--path-contexts"))
+		return o->path_contexts = true;
+	if (system_same(option, "--context-events"))
+		return o->context_events = true;
 	if (take_number(option, "--contexts=", &o->contexts)) {
 		o->contexts++;
 		return true;
@@ -81,7 +85,7 @@ bool observing_option(const char *option)
 		return o->context_collapse = true;
 	return take_text(option, "--burst=", &o->burst) || take_number(option, "--context=", &o->context_k) ||
 	       take_number(option, "--max-contexts=", &o->max_contexts) ||
-	       take_number(option, "--main-pid=", &o->main_pid) || take_number(option, "--cell=", &o->cell_bytes) ||
+	       take_number(option, "--path-sample=", &o->path_sample) || take_number(option, "--main-pid=", &o->main_pid) || take_number(option, "--cell=", &o->cell_bytes) ||
 	       take_number(option, "--max-points=", &o->max_points) || take_number(option, "--stamp-limit=", &o->stamp_limit) ||
 	       take_text(option, "--cost=", &o->cost) || take_text(option, "--input=", &o->input) ||
 	       take_pattern(option, "--toggle=", &o->toggle) || take_pattern(option, "--only=", &o->only) ||

@@ -11,6 +11,7 @@
  *   strings.c      repeated string instructions
  *   kerneldata.c   what system calls read and write
  *   profilefile.c  the profile
+ *   counters.h     counters of the processor and the kernel (counterlist.c, eventnames.c)
  *
  * A thread tells of itself without the lock. Session-wide calls are made with it.
  *
@@ -55,6 +56,9 @@ struct observer {
 	bool looks;                  /* either of them */
 	bool profiles;               /* --slope-out was given: a profile is written */
 	bool path_input;             /* --paths does not switch the others off */
+	bool path_contexts;          /* paths are told apart by calling context */
+	bool context_events;         /* contexts are measured, paths are not followed */
+	uint64_t path_sample;        /* one activation in so many is measured */
 	const char *out, *cost, *input;
 	uint64_t main_pid, cell_bytes, max_points, stamp_limit;
 	struct patterns toggle, only, skip;

@@ -166,14 +166,18 @@ static void choose_counters(struct path_graph *g)
 }
 
 /* The graph with its paths numbered; where registers would need too many bits, with fewer paths. */
-static struct slope_graph *number(const struct path_graph *g, struct slope_graph *core, uint64_t bias)
+static struct slope_graph *number(const struct path_graph *g, uint32_t fn, uint32_t flags)
 {
 	struct slope_graphs *graphs = &observer.session.graphs;
-	struct slope_graph *kept;
-	uint64_t range;
+	struct slope_graph core, *kept;
+	uint64_t range, entry = g->flow.entry, bias = entry - codeplaces_own_address(entry);
 
 	for (uint64_t limit = SLOPE_PATH_LIMIT; limit >= LIMIT_MIN; limit >>= 10) {
-		if (!flow_graph(&g->flow, &observer.session.arena, bias, core) || !(kept = slope_graphs_add(graphs, core, limit)))
+		if (!flow_graph(&g->flow, &observer.session.arena, bias, &core))
+			return NULL;
+		core.function = fn;
+		core.flags |= flags;
+		if (!(kept = slope_graphs_add(graphs, &core, limit)))
 			return NULL;
 		highest_offset(&kept->paths, &range);
 		if (range < RANGE_MAX && kept->paths.total < RANGE_MAX)
@@ -187,8 +191,6 @@ static struct path_graph *make(uint64_t entry, uint32_t fn)
 {
 	static const struct flow_source source = { NULL, decode, read, place, returns };
 	struct path_graph *g = slope_arena_alloc(&places.arena, sizeof *g);
-	struct slope_graph core = { .function = fn, .flags = codeplaces_is_start(entry) ? 0 : SLOPE_GRAPH_PIECE };
-	uint64_t own;
 	bool made;
 
 	if (!g)
@@ -196,8 +198,7 @@ static struct path_graph *make(uint64_t entry, uint32_t fn)
 	decoder_begin(&runtime.decoder);
 	made = flow_make(&g->flow, &places.arena, &source, entry);
 	decoder_end(&runtime.decoder);
-	own = codeplaces_own_address(entry);
-	if (!made || !(g->core = number(g, &core, entry - own)))
+	if (!made || !(g->core = number(g, fn, codeplaces_is_start(entry) ? 0 : SLOPE_GRAPH_PIECE)))
 		return NULL;
 	choose_counters(g);
 	g->lowest = UINT64_MAX;

@@ -8,6 +8,7 @@
  * instruction: status 0, or one line that says what is in the way.
  */
 #include "sources/translator/runtime.h"
+#include "sources/translator/counters.h"
 #include "sources/translator/observing.h"
 
 #include <linux/auxvec.h>
@@ -52,7 +53,7 @@ static void take_option(struct start *start, const char *option)
 			system_stop("--window-log2=", value, ": give a number from 35 to 44", NULL);
 	} else if ((value = system_after(option, "--log-file="))) {
 		system_log = value;
-	} else if (!observing_option(option)) {
+	} else if (!counters_option(option) && !observing_option(option)) {
 		system_stop("slope-translator: unknown option ", option, NULL);
 	}
 }
@@ -222,6 +223,8 @@ void slope_translator_main(const uint64_t *own)
 	runtime.argv = argv;
 	uint64_t pc = load(own, argv);
 
+	if (start.check && !counters_possible())
+		system_stop(counters.reason, NULL);
 	if (start.check)
 		system_call(__NR_exit_group, 0, 0, 0, 0, 0, 0);
 	if (observer.looks)
