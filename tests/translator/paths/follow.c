@@ -12,7 +12,8 @@
  * To standard output go, in any order:
  *   path THREAD GRAPH COUNT STOP STOP_INSTRUCTIONS TO BLOCK...
  *        STOP -1: it ended by an edge to TO (-1: out); otherwise it was left in the block STOP
- *   repeats GRAPH BLOCK COUNT               steps of repeated instructions beyond one for each execution
+ *   repeats GRAPH BLOCK COUNT               repetitions of instructions beyond one for each execution; that the count is
+ *                                           at zero is found out in one more, as in Valgrind's tools
  *   steps GRAPH COUNT                       instructions, each repetition one
  *   calls GRAPH COUNT                       how often the graph was entered at its entry by a call, a jump or a signal
  *   bare MODULE ADDRESS COUNT               instructions that are in no graph
@@ -420,6 +421,17 @@ static void take(struct thread *t, const struct step *s)
 	graph[block[f->block].graph].steps++;
 }
 
+/* An instruction that ends since its count is at zero has looked at the count once more than it has repeated itself. */
+static void look_once_more(struct thread *t)
+{
+	struct frame *f = t->depth ? &t->frame[t->depth - 1] : NULL;
+
+	if (!f || f->block == NONE || t->left)
+		return;
+	block[f->block].repeats++;
+	graph[block[f->block].graph].steps++;
+}
+
 static void end_thread(struct thread *t)
 {
 	while (t->depth)
@@ -489,6 +501,10 @@ int main(int argc, char **argv)
 			break;
 		case STEP_SIGNAL_RETURN:
 			t->returning = true;
+			break;
+		case STEP_COUNTED_OUT:
+			if (program == wanted)
+				look_once_more(t);
 			break;
 		case STEP_EXEC:
 			program++;

@@ -113,7 +113,11 @@ class Graph:
             if stop is None:
                 key = p["thread"], -1, 0, self.edges[p["edges"][-1]][1], tuple(walked)
             else:
-                key = p["thread"], stop, p["stop_instructions"], OUT, tuple(walked[:walked.index(stop) + 1])
+                walked, after = walked[:walked.index(stop) + 1], p["stop_instructions"]
+                if not after and len(walked) > 1:        # nothing of that block: left at the end of the one before
+                    walked.pop()
+                    stop, after = walked[-1], self.blocks[walked[-1]][2]
+                key = p["thread"], stop, after, OUT, tuple(walked)
             found[key] += number(p["count"])
         return +found
 

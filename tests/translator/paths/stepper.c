@@ -58,6 +58,8 @@ struct thread {
 	struct step step;            /* the instruction that is being stepped */
 	bool stepping;
 	bool plain;                  /* neither a system call nor a trap */
+	uint64_t repeats_at;         /* the last step was one of a repeated instruction there, whose count was not zero */
+	uint8_t repeats_until;       /* 0: counts only; else the prefix of one that compares as well */
 	uint64_t pc;
 };
 
@@ -194,17 +196,20 @@ static const uint8_t *code_at(uint64_t pc)
 	return page->bytes + pc % PAGE;
 }
 
-static bool is_repeated(const uint8_t *code)
+/* The prefix of a string instruction that repeats itself, 0 for others; `*compares`: does it end by a comparison? */
+static uint8_t repeats(const uint8_t *code, bool *compares)
 {
-	bool repeats = false;
+	uint8_t prefix = 0;
 	unsigned i = 0;
 
 	for (; i < 8 && (code[i] == 0xf2 || code[i] == 0xf3 || code[i] == 0x66 || code[i] == 0x67); i++)
-		repeats |= code[i] >= 0xf2;
+		if (code[i] >= 0xf2)
+			prefix = code[i];
 	if ((code[i] & 0xf0) == 0x40)
 		i++;
-	return repeats && ((code[i] >= 0xa4 && code[i] <= 0xa7) || (code[i] >= 0xaa && code[i] <= 0xaf)
-			   || (code[i] >= 0x6c && code[i] <= 0x6f));
+	*compares = code[i] == 0xa6 || code[i] == 0xa7 || code[i] == 0xae || code[i] == 0xaf;
+	return (code[i] >= 0xa4 && code[i] <= 0xa7) || (code[i] >= 0xaa && code[i] <= 0xaf) || (code[i] >= 0x6c && code[i] <= 0x6f)
+		? prefix : 0;
 }
 
 /* ---- what the program finds ---- */
@@ -367,6 +372,30 @@ static void commit(struct thread *t)
 	t->stepping = t->returns = false;
 }
 
+/* A repeated instruction is over, by its count if a comparison has not ended it. */
+static void end_repeats(struct thread *t, const struct user_regs_struct *registers)
+{
+	bool equal = registers->eflags & 0x40, by_comparison = t->repeats_until && equal == (t->repeats_until == 0xf2);
+
+	if (!t->repeats_at || registers->rip == t->repeats_at)
+		return;
+	if (registers->rip - t->repeats_at < 16 && !by_comparison)
+		write_for(t, STEP_EVENT | STEP_COUNTED_OUT, 0);
+	t->repeats_at = 0;
+}
+
+static void note_repeats(struct thread *t, const uint8_t *code, const struct user_regs_struct *registers)
+{
+	bool compares;
+	uint8_t prefix = repeats(code, &compares);
+
+	if (!prefix)
+		return;
+	t->step.place |= STEP_REPEATS;
+	t->repeats_at = registers->rcx ? registers->rip : 0;
+	t->repeats_until = compares ? prefix : 0;
+}
+
 static void go_on(struct thread *t, int signal)
 {
 	struct user_regs_struct registers;
@@ -380,8 +409,8 @@ static void go_on(struct thread *t, int signal)
 		t->pc = registers.rip;
 		t->step.place = r ? (uint64_t)r->module << STEP_MODULE_SHIFT | ((registers.rip - r->bias) & STEP_ADDRESS_MASK)
 			: (uint64_t)module_number("[none]") << STEP_MODULE_SHIFT | (registers.rip & STEP_ADDRESS_MASK);
-		if (is_repeated(code))
-			t->step.place |= STEP_REPEATS;
+		end_repeats(t, &registers);
+		note_repeats(t, code, &registers);
 		t->step.sp = registers.rsp;
 		t->stepping = true;
 		t->plain = code[0] != 0xcc && code[0] != 0xcd && code[0] != 0xf1 && code[0] != 0x0f;

@@ -26,6 +26,7 @@ enum step_event {
 	STEP_SIGNAL_RETURN,          /* the next record is where the handler interrupted: 0 */
 	STEP_EXEC,                   /* another program begins: 0 */
 	STEP_THREAD_END,             /* the thread has ended: its number */
+	STEP_COUNTED_OUT,            /* the repeated instruction before has ended because its count was at zero, and not at once: 0 */
 };
 
 struct step {
