@@ -93,6 +93,7 @@ static void add(struct maker *m, int64_t value, struct room_here room)
 	unsigned reg = borrow(m, &room, 0);
 	struct address sum = { .base = (int)reg, .index = NO_REGISTER, .displacement = value };
 
+	room.taken = (int)reg;
 	if (is_short(value)) {
 		emit_restore(&m->e, reg, CTX_PATH);
 	} else {
