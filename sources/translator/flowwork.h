@@ -44,7 +44,7 @@ struct flow_instruction {
 /* The table of a jump. */
 struct flow_table {
 	uint64_t start, base;        /* base: what is added to an entry */
-	uint64_t entries;            /* 0: not known */
+	uint64_t first, entries;     /* the first one that counts; how many are there up to the last, 0: not known */
 	bool exact;                  /* that many, by a comparison */
 	bool has_sign;
 	uint8_t bytes, stride;
@@ -217,8 +217,11 @@ struct value value_address(struct flow_work *w, const struct effect *e, uint32_t
 
 /* ---- jumpbounds.c ---- */
 
-/* The register is less than this before the instruction, by comparisons, masks and widths; 0: nothing is known. */
-uint64_t bound_of(struct flow_work *w, int reg, uint32_t part, uint32_t at, bool *exact);
+/*
+ * The register is less than this before the instruction, by comparisons, masks and widths; 0: nothing is known.
+ * `*exact`: a comparison says so, and the register is not below `*least`.
+ */
+uint64_t bound_of(struct flow_work *w, int reg, uint32_t part, uint32_t at, uint64_t *least, bool *exact);
 
 /* ---- flowcycles.c ---- */
 

@@ -81,7 +81,7 @@ static bool read_before(struct flow_work *w, struct flow_jump *jump, const struc
 		const struct flow_jump *j = &w->jump[n];
 
 		if (j->resolved && j->table.stride == t->stride && j->table.start == t->start && j->table.base == t->base &&
-		    j->table.entries == t->entries && j->table.bytes == t->bytes && j->table.exact == t->exact) {
+		    j->table.entries == t->entries && j->table.first == t->first && j->table.bytes == t->bytes && j->table.exact == t->exact) {
 			jump->first = j->first;
 			jump->count = j->count;
 			return true;
@@ -99,7 +99,7 @@ static bool read_table(struct flow_work *w, struct flow_jump *jump, const struct
 		most = ENTRIES_OPEN;
 	if (!jump->count && read_before(w, jump, t))
 		return true;
-	for (number = 0; number < most && !w->failed; number++) {
+	for (number = t->first; number < most && !w->failed; number++) {
 		if (!t->exact && number && is_mark(w, t->start + number * t->stride))
 			break;
 		if (!read_entry(w, t, number, &target))
@@ -127,7 +127,7 @@ static bool find_table(struct flow_work *w, uint32_t part, uint32_t load, struct
 		return false;
 	t->start = address.constant;
 	t->stride = address.scale;
-	t->entries = bound_of(w, address.reg, address.part, address.at, &t->exact);
+	t->entries = bound_of(w, address.reg, address.part, address.at, &t->first, &t->exact);
 	return true;
 }
 
