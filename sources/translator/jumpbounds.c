@@ -106,23 +106,20 @@ static bool same_memory(const struct effect *a, const struct effect *b)
 /* The compared register is another than the tracked one: is it that plus something, or the other way round? */
 static bool is_alias(struct flow_work *w, const struct tracked *t, int other, uint32_t first, uint32_t at, int64_t *plus)
 {
-	uint16_t written = 0;
-
 	for (unsigned n = 0; at > first && n < ALIAS_MAX; n++) {
 		struct effect e = effect_of(w, --at);
 		int source = e.kind == EFFECT_COPY ? e.from : e.kind == EFFECT_ADDRESS && e.index < 0 ? e.base : -1;
 		int64_t by = e.kind == EFFECT_ADDRESS ? e.value : 0;
 
-		if (e.to == other && source == t->reg && !((written | e.writes) >> t->reg & 1)) {
+		if (e.to == other && source == t->reg && !(e.writes >> t->reg & 1)) {
 			*plus = -by;
 			return true;
 		}
-		if (e.to == t->reg && source == other && !((written | e.writes) >> other & 1)) {
+		if (e.to == t->reg && source == other && !(e.writes >> other & 1)) {
 			*plus = by;
 			return true;
 		}
-		written |= e.writes;
-		if (written >> other & 1 && written >> t->reg & 1)
+		if ((e.writes >> other | e.writes >> t->reg) & 1)
 			return false;
 	}
 	return false;

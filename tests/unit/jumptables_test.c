@@ -116,9 +116,11 @@ static void tables_without_bounds_end_where_entries_make_no_sense(void **state)
 	EXPECT(middle, 2);
 }
 
-FUNCTION(anywhere, "test %edi, %edi; je 1f; jmp *%rax; 1: jmp *8(%rdi)");
+FUNCTION(anywhere, "push %rbx; test %edi, %edi; je 1f; jmp *%rax; 1: jmp *8(%rdi)");
+FUNCTION(leaves, "push %rbp; mov %rsp, %rbp; push %rbx; sub $24, %rsp; and $-32, %rsp; test %edi, %edi; je 1f;"
+		 "leave; jmp *%rax; 1: lea -8(%rbp), %rsp; pop %rbx; pop %rbp; jmp *8(%rdi)");
 TABLE(outside_table, ".quad other_one, other_one");
-FUNCTION(outside, "and $1, %eax; jmp *outside_table(,%rax,8)");
+FUNCTION(outside, "push %rax; and $1, %eax; jmp *outside_table(,%rax,8)");
 
 static void what_cannot_be_told_is_said(void **state)
 {
@@ -139,6 +141,26 @@ static void what_cannot_be_told_is_said(void **state)
 	}
 	sample_make(&s, outside, outside_end);
 	assert_int_equal(s.flow.unresolved, 1);
+	sample_fini(&s);
+}
+
+static void with_the_stack_of_the_entry_a_jump_is_a_tail_call(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_init(&s, ENDLESS);
+	sample_make(&s, leaves, leaves_end);
+	assert_int_equal(s.flow.blocks, 3);
+	assert_int_equal(s.flow.tail_calls, 2);
+	assert_int_equal(s.flow.unresolved, 0);
+	assert_int_equal(s.flow.flags, 0);
+	for (uint32_t n = 1; n < 3; n++) {
+		assert_int_equal(sample_block(&s, n)->end, SLOPE_BLOCK_TAIL_CALLS);
+		assert_int_equal(sample_edges(&s, n), 1);
+		assert_int_equal(sample_edge(&s, n, 0)->way, SLOPE_WAY_TAIL);
+		assert_int_equal(sample_edge(&s, n, 0)->target, 0);
+	}
 	sample_fini(&s);
 }
 
@@ -230,6 +252,7 @@ int main(void)
 		cmocka_unit_test(switches_of_compilers_are_resolved),
 		cmocka_unit_test(tables_without_bounds_end_where_entries_make_no_sense),
 		cmocka_unit_test(what_cannot_be_told_is_said),
+		cmocka_unit_test(with_the_stack_of_the_entry_a_jump_is_a_tail_call),
 		cmocka_unit_test(a_bounded_table_may_lead_out),
 		cmocka_unit_test(dispatches_of_an_interpreter_are_cut),
 		cmocka_unit_test(a_single_switch_in_a_loop_is_not_cut),
