@@ -78,6 +78,17 @@ struct slope_profile *slope_datafile_open(const char *path)
 	return profile;
 }
 
+struct slope_profile *slope_datafile_open_costs(const char *path)
+{
+	struct slope_profile *profile = slope_datafile_open(path);
+
+	if (!profile || !slope_profile_paths_only(profile))
+		return profile;
+	slope_say("%s has paths only: 'slope paths' shows them; record with --input, too, to get costs and growth of functions", path);
+	slope_profile_free(profile);
+	return NULL;
+}
+
 bool slope_datafile_overwrites(const char *output, const char *input)
 {
 	struct stat a, b;

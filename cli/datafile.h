@@ -19,6 +19,9 @@ struct slope_profile *slope_datafile_load(const char *path);
 /* The same for a verb that shows functions: names are filled in where record did not. */
 struct slope_profile *slope_datafile_open(const char *path);
 
+/* The same for a verb that needs costs and input sizes of functions: a profile with paths only is refused in one line. */
+struct slope_profile *slope_datafile_open_costs(const char *path);
+
 /*
  * The folder where source lines are kept between runs, to be given to free():
  * SLOPE_CACHE, or "slope" in the user's folder for such things. NULL: none, as

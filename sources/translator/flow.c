@@ -2,7 +2,7 @@
 #include "sources/translator/flowwork.h"
 
 #define ROUNDS_MAX 64u           /* of looking for targets in code that targets have led to */
-#define FIRST_INSTRUCTIONS 256u
+#define FIRST_INSTRUCTIONS 64u
 
 /* ---- which places are known ---- */
 
@@ -34,7 +34,9 @@ enum flow_place flow_place_of(struct flow_work *w, uint64_t pc)
 {
 	uint64_t until;
 
-	return pc == w->entry ? FLOW_INSIDE : w->source->place(w->source->data, w->entry, pc, &until);
+	if (pc >= w->entry && pc < w->until)
+		return FLOW_INSIDE;
+	return w->source->place(w->source->data, w->entry, pc, &until);
 }
 
 /* Control may come to pc: a block begins there, if it is ours. */
@@ -119,10 +121,12 @@ static void add_instruction(struct flow_work *w, uint64_t pc, const ZydisDecoded
 	f.condition = i->opcode & 15;
 	if (f.kind == FLOW_BRANCH || f.kind == FLOW_JUMP)
 		want(w, f.target);
-	if (f.kind == FLOW_BRANCH || f.kind == FLOW_CALL)
+	/* Behind a system call, because threads begin there. */
+	if (f.kind == FLOW_BRANCH || f.kind == FLOW_CALL || i->mnemonic == ZYDIS_MNEMONIC_SYSCALL)
 		want(w, next);
 	if (f.kind == FLOW_JUMP_INDIRECT)
 		add_jump(w, &f);
+	f.stores = i->mnemonic == ZYDIS_MNEMONIC_MOV && i->opcode == 0x89 && i->operand_width == 64;
 	if (i->mnemonic == ZYDIS_MNEMONIC_LEA && has_fixed_operand(i) && FLOW_GROW(w, mark, w->marks + 1))
 		w->mark[w->marks++] = next + (uint64_t)i->raw.disp.value;
 	if (FLOW_GROW(w, instruction, w->instructions + 1))
@@ -133,20 +137,27 @@ static void add_instruction(struct flow_work *w, uint64_t pc, const ZydisDecoded
 static void decode_from(struct flow_work *w, uint64_t pc)
 {
 	ZydisDecodedInstruction i;
-	uint64_t until = pc == w->entry ? pc + 1 : pc;
+	uint64_t until = pc >= w->entry && pc < w->until ? w->until : pc, line = ~pc >> 6;
+	size_t chunk = 0;
 
 	for (bool goes_on = true; goes_on && !w->failed; pc += i.length) {
-		struct flow_chunk *c;
-
-		if (pc >= until && (w->source->place(w->source->data, w->entry, pc, &until) != FLOW_INSIDE && pc != w->entry))
+		if (pc >= until && w->source->place(w->source->data, w->entry, pc, &until) != FLOW_INSIDE)
 			return;
-		if (!(c = flow_chunk_of(w, pc)) || c->starts >> (pc & 63) & 1)
+		if (line != pc >> 6) {
+			struct flow_chunk *c = flow_chunk_of(w, pc);
+
+			if (!c)
+				return;
+			line = pc >> 6;
+			chunk = (size_t)(c - w->chunk);
+		}
+		if (w->chunk[chunk].starts >> (pc & 63) & 1)
 			return;
 		if (w->instructions >= FLOW_INSTRUCTIONS_MAX || !w->source->decode(w->source->data, pc, &i, NULL)) {
 			w->flags |= SLOPE_GRAPH_SHORT;
 			return;
 		}
-		c->starts |= UINT64_C(1) << (pc & 63);
+		w->chunk[chunk].starts |= UINT64_C(1) << (pc & 63);
 		add_instruction(w, pc, &i);
 		goes_on = !w->failed && w->instruction[w->instructions - 1].kind == FLOW_PLAIN;
 	}
@@ -193,7 +204,8 @@ static enum slope_block_end end_of(const struct flow_work *w, uint32_t part)
 	case FLOW_JUMP:
 		return way->way == SLOPE_WAY_TAIL ? SLOPE_BLOCK_TAIL_CALLS : SLOPE_BLOCK_JUMPS;
 	case FLOW_JUMP_INDIRECT:
-		return w->jump[last->jump].resolved ? SLOPE_BLOCK_SWITCHES : SLOPE_BLOCK_JUMPS_ANYWHERE;
+		return w->jump[last->jump].resolved ? SLOPE_BLOCK_SWITCHES :
+		       w->jump[last->jump].leaves ? SLOPE_BLOCK_TAIL_CALLS : SLOPE_BLOCK_JUMPS_ANYWHERE;
 	case FLOW_CALL:
 		return SLOPE_BLOCK_CALLS;
 	case FLOW_RETURN:
@@ -252,7 +264,7 @@ static bool copy_graph(struct flow *f, const struct flow_work *w)
 	for (uint32_t n = 0; n < f->blocks; n++)
 		copy_block(f, w, n);
 	for (size_t n = 0; n < w->jumps; n++)
-		*(w->jump[n].resolved ? &f->switches : &f->unresolved) += 1;
+		*(w->jump[n].resolved ? &f->switches : w->jump[n].leaves ? &f->tail_calls : &f->unresolved) += 1;
 	if (f->unresolved)
 		f->flags |= SLOPE_GRAPH_UNRESOLVED;
 	return true;
@@ -271,7 +283,25 @@ static void free_work(struct flow_work *w)
 	slope_arena_free(w->arena, w->link, w->link_capacity * sizeof *w->link);
 	slope_arena_free(w->arena, w->pred, w->pred_capacity * sizeof *w->pred);
 	slope_arena_free(w->arena, w->effect, w->effect_capacity * sizeof *w->effect);
+	slope_arena_free(w->arena, w->stack, w->stack_capacity * sizeof *w->stack);
 	slope_arena_free(w->arena, w->seen, w->seen_capacity * sizeof *w->seen);
+}
+
+/* For as many instructions as the function may have, with what comes of them. */
+static void make_room(struct flow_work *w)
+{
+	bool inside = w->source->place(w->source->data, w->entry, w->entry, &w->until) == FLOW_INSIDE && w->until > w->entry;
+	uint64_t count;
+
+	w->until = inside ? w->until : w->entry + 1;
+	count = (w->until - w->entry) / 4 + FIRST_INSTRUCTIONS;
+	if (count > FLOW_INSTRUCTIONS_MAX / 4)
+		count = FIRST_INSTRUCTIONS;          /* nobody knows how long it is */
+	FLOW_GROW(w, instruction, count);
+	FLOW_GROW(w, chunk, count / 8);
+	FLOW_GROW(w, pending, FIRST_INSTRUCTIONS / 2);
+	FLOW_GROW(w, part, count / 3);
+	FLOW_GROW(w, link, count / 2);
 }
 
 bool flow_make(struct flow *f, struct slope_arena *arena, const struct flow_source *s, uint64_t entry)
@@ -281,14 +311,15 @@ bool flow_make(struct flow *f, struct slope_arena *arena, const struct flow_sour
 
 	*f = (struct flow){ .entry = entry };
 	slope_map_init(&w.place, arena);
-	FLOW_GROW(&w, instruction, FIRST_INSTRUCTIONS);
+	make_room(&w);
 	want(&w, entry);
 	for (unsigned round = 0; !w.failed; round++) {
 		decode_pending(&w);
 		if (w.failed || !flow_shape(&w) || !w.jumps || round >= ROUNDS_MAX || !resolve(&w))
 			break;
 	}
-	good = !w.failed && flow_is_start(&w, entry) && flowcycles_weigh(&w) && copy_graph(f, &w);
+	good = !w.failed && flow_is_start(&w, entry) && (!w.jumps || flowstack_find_tails(&w)) && flowcycles_weigh(&w) &&
+	       copy_graph(f, &w);
 	free_work(&w);
 	return good;
 }

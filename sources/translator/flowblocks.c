@@ -22,45 +22,52 @@ static void sort_instructions(struct flow_instruction *f, size_t count)
 		}
 }
 
-static bool is_sorted(const struct flow_work *w)
+/* How many runs of instructions side by side there are; 0: they are sorted. */
+static size_t count_runs(const struct flow_work *w)
 {
-	for (size_t n = 1; n < w->instructions; n++)
-		if (w->instruction[n - 1].pc > w->instruction[n].pc)
-			return false;
-	return true;
+	size_t runs = 1;
+	bool sorted = true;
+
+	for (size_t n = 1; n < w->instructions; n++) {
+		const struct flow_instruction *f = &w->instruction[n];
+
+		runs += f[-1].pc + f[-1].length != f->pc;
+		sorted = sorted && f[-1].pc < f->pc;
+	}
+	return sorted ? 0 : runs;
 }
 
 /*
  * Sorts the instructions. They were decoded in runs, side by side: it is enough to sort those, each by its first
- * instruction, whose `effect` and `jump` say where it is. Where runs overlap, little is left to do.
+ * instruction, whose `jump` and `effect` say from where to where it is. Where runs overlap, little is left to do.
  */
 static bool sort_runs(struct flow_work *w)
 {
+	size_t runs = count_runs(w), at = 0, to = 0;
 	struct flow_instruction *run, *sorted;
-	size_t runs = 0, to = 0;
 
-	if (is_sorted(w))
+	if (!runs)
 		return true;
-	run = slope_arena_alloc(w->arena, (w->instructions + 1) * sizeof *run);
+	run = slope_arena_alloc(w->arena, runs * sizeof *run);
 	sorted = slope_arena_alloc(w->arena, w->instruction_capacity * sizeof *sorted);
 	w->failed = !run || !sorted;
 	for (size_t n = 0; n < w->instructions && !w->failed; n++) {
 		const struct flow_instruction *f = &w->instruction[n];
 
 		if (!n || f[-1].pc + f[-1].length != f->pc)
-			run[runs++] = (struct flow_instruction){ .pc = f->pc, .jump = (uint32_t)n };
-		run[runs - 1].effect = (uint32_t)n + 1;
+			run[at++] = (struct flow_instruction){ .pc = f->pc, .jump = (uint32_t)n };
+		run[at - 1].effect = (uint32_t)n + 1;
 	}
-	sort_instructions(run, runs);
-	for (size_t k = 0; k < runs; k++)
+	sort_instructions(run, at);
+	for (size_t k = 0; k < at; k++)
 		for (uint32_t n = run[k].jump; n < run[k].effect; n++)
 			sorted[to++] = w->instruction[n];
-	slope_arena_free(w->arena, run, (w->instructions + 1) * sizeof *run);
+	slope_arena_free(w->arena, run, runs * sizeof *run);
 	slope_arena_free(w->arena, w->failed ? sorted : w->instruction, w->instruction_capacity * sizeof *sorted);
 	if (w->failed)
 		return false;
 	w->instruction = sorted;
-	if (!is_sorted(w))
+	if (count_runs(w))
 		sort_instructions(w->instruction, w->instructions);
 	return true;
 }
@@ -152,7 +159,12 @@ static void add_link(struct flow_work *w, uint32_t from, uint32_t to, enum slope
 /* To an address, which may be a block's, or not be ours. */
 static void add_way(struct flow_work *w, uint32_t from, enum slope_edge_way way, uint64_t target)
 {
-	uint32_t to = flow_is_start(w, target) ? flow_part_at(w, target) : SLOPE_PATH_OUT;
+	uint32_t to = SLOPE_PATH_OUT;
+
+	if (from + 1 < w->parts && w->instruction[w->part[from + 1].first].pc == target)
+		to = from + 1;
+	else if (flow_is_start(w, target))
+		to = flow_part_at(w, target);
 
 	if (to != SLOPE_PATH_OUT) {
 		add_link(w, from, to, way, target);

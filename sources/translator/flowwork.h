@@ -5,6 +5,7 @@
  *   flow.c        decoding, and the finished graph
  *   flowblocks.c  blocks and edges of what is decoded
  *   flowcycles.c  cycles: which edges to cut, how often each may be taken
+ *   flowstack.c   which indirect jumps are tail calls
  *   jumptables.c  where indirect jumps go
  *   jumpvalues.c  what a register holds
  *   jumpbounds.c  how big it can be
@@ -38,6 +39,16 @@ struct flow_instruction {
 	uint8_t length;
 	uint8_t kind;                /* enum flow_kind */
 	uint8_t condition;           /* FLOW_BRANCH: the processor's number of it */
+	bool stores;                 /* a register of 64 bits to memory, or to another one */
+};
+
+/* The table of a jump. */
+struct flow_table {
+	uint64_t start, base;        /* base: what is added to an entry */
+	uint64_t first, entries;     /* the first one that counts; how many are there up to the last, 0: not known */
+	bool exact;                  /* that many, by a comparison */
+	bool has_sign;
+	uint8_t bytes, stride;
 };
 
 /* An indirect jump. */
@@ -45,6 +56,8 @@ struct flow_jump {
 	uint64_t pc;
 	uint32_t first, count;       /* among the targets */
 	bool resolved;
+	bool leaves;                 /* the function: it is a tail call */
+	struct flow_table table;     /* if it has exactly one; otherwise its stride is 0 */
 };
 
 /* Instructions of 64 bytes of code: where they begin, and which of them begin blocks. */
@@ -103,7 +116,7 @@ struct flow_link {
 struct flow_work {
 	const struct flow_source *source;
 	struct slope_arena *arena;
-	uint64_t entry;
+	uint64_t entry, until;       /* from there to there all is inside */
 	uint32_t flags;
 	bool failed;                 /* memory */
 
@@ -133,6 +146,14 @@ struct flow_work {
 	uint32_t *seen;              /* one for each part: the number of the last search that was there */
 	size_t seen_capacity;
 	uint32_t searches;
+	uint32_t *stack;             /* of one search: parts to look at */
+	size_t stack_capacity;
+	/* The word of the stack that was asked for last, when there were so many instructions, and what it holds. */
+	int64_t slot_place;
+	size_t slot_instructions;
+	uint64_t slot;
+	int slot_base;
+	bool slot_known;
 };
 
 /* Room for so many of an array of the work; false, and the work has failed, when memory runs out. */
@@ -198,8 +219,16 @@ struct value value_address(struct flow_work *w, const struct effect *e, uint32_t
 
 /* ---- jumpbounds.c ---- */
 
-/* The register is less than this before the instruction, by comparisons, masks and widths; 0: nothing is known. */
-uint64_t bound_of(struct flow_work *w, int reg, uint32_t part, uint32_t at, bool *exact);
+/*
+ * The register is less than this before the instruction, by comparisons, masks and widths; 0: nothing is known.
+ * `*exact`: a comparison says so, and the register is not below `*least`.
+ */
+uint64_t bound_of(struct flow_work *w, int reg, uint32_t part, uint32_t at, uint64_t *least, bool *exact);
+
+/* ---- flowstack.c ---- */
+
+/* Finds the jumps of unknown target that leave the function. False when memory runs out. */
+bool flowstack_find_tails(struct flow_work *w);
 
 /* ---- flowcycles.c ---- */
 

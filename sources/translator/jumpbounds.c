@@ -8,6 +8,7 @@
 #include "sources/translator/flowwork.h"
 
 #define PARTS_MAX 48u            /* that one search looks at */
+#define BOUND_MAX 65536
 #define ALIAS_MAX 24u            /* instructions before a comparison */
 
 /* What is looked for: a register, or what a memory operand holds; the index is that plus `plus`. */
@@ -16,20 +17,23 @@ struct tracked {
 	int reg;
 	int64_t plus;
 	uint64_t width_bound;        /* by types on the way; 0: none */
-	/* A comparison that the way has passed, and what it says: the operand is below `bound`; 0: none. */
+	/* A comparison that the way has passed, and what it says: the operand is below `bound`, or not below `floor`; 0: nothing. */
 	uint32_t compared;
-	uint64_t bound;
+	uint64_t bound, floor;
 };
 
 struct search {
 	struct flow_work *w;
 	unsigned parts;
-	uint64_t best;
+	uint64_t least, best;
 	bool exact;                  /* best is a comparison's */
 };
 
-static void note(struct search *s, uint64_t bound, bool exact)
+/* On one way it is not below `least`, and below `bound`. */
+static void note(struct search *s, uint64_t least, uint64_t bound, bool exact)
 {
+	if (!s->best || least < s->least)
+		s->least = least;
 	if (bound > s->best) {
 		s->best = bound;
 		s->exact = exact;
@@ -39,7 +43,7 @@ static void note(struct search *s, uint64_t bound, bool exact)
 static void give_up(struct search *s, const struct tracked *t)
 {
 	if (t->width_bound)
-		note(s, t->width_bound, false);
+		note(s, 0, t->width_bound, false);
 }
 
 /* What an operand is below, when control goes that way behind its comparison with `constant`; 0: nothing. */
@@ -63,6 +67,12 @@ static uint64_t bound_by(unsigned condition, bool taken, uint64_t constant)
 	}
 }
 
+/* What it is not below. */
+static uint64_t floor_by(unsigned condition, bool taken, uint64_t constant)
+{
+	return (condition == 0x2 && !taken) || (condition == 0x3 && taken) ? constant : 0;
+}
+
 /* Notes what the branch at the end of a part says, for the way along a link. */
 static void pass_branch(struct flow_work *w, const struct flow_link *l, struct tracked *t)
 {
@@ -75,10 +85,12 @@ static void pass_branch(struct flow_work *w, const struct flow_link *l, struct t
 		return;
 	for (uint32_t at = last; at > p->first;) {
 		struct effect e = effect_of(w, --at);
+		unsigned condition = w->instruction[last].condition;
 
 		if (e.kind == EFFECT_COMPARE || e.kind == EFFECT_COMPARE_LOADED) {
 			t->compared = at;
-			t->bound = bound_by(w->instruction[last].condition, l->way == SLOPE_WAY_TAKEN, (uint64_t)e.constant);
+			t->bound = bound_by(condition, l->way == SLOPE_WAY_TAKEN, (uint64_t)e.constant);
+			t->floor = floor_by(condition, l->way == SLOPE_WAY_TAKEN, (uint64_t)e.constant);
 			return;
 		}
 		if (e.sets_flags)
@@ -94,23 +106,20 @@ static bool same_memory(const struct effect *a, const struct effect *b)
 /* The compared register is another than the tracked one: is it that plus something, or the other way round? */
 static bool is_alias(struct flow_work *w, const struct tracked *t, int other, uint32_t first, uint32_t at, int64_t *plus)
 {
-	uint16_t written = 0;
-
 	for (unsigned n = 0; at > first && n < ALIAS_MAX; n++) {
 		struct effect e = effect_of(w, --at);
 		int source = e.kind == EFFECT_COPY ? e.from : e.kind == EFFECT_ADDRESS && e.index < 0 ? e.base : -1;
 		int64_t by = e.kind == EFFECT_ADDRESS ? e.value : 0;
 
-		if (e.to == other && source == t->reg && !((written | e.writes) >> t->reg & 1)) {
+		if (e.to == other && source == t->reg && !(e.writes >> t->reg & 1)) {
 			*plus = -by;
 			return true;
 		}
-		if (e.to == t->reg && source == other && !((written | e.writes) >> other & 1)) {
+		if (e.to == t->reg && source == other && !(e.writes >> other & 1)) {
 			*plus = by;
 			return true;
 		}
-		written |= e.writes;
-		if (written >> other & 1 && written >> t->reg & 1)
+		if ((e.writes >> other | e.writes >> t->reg) & 1)
 			return false;
 	}
 	return false;
@@ -122,7 +131,7 @@ static bool compares(struct search *s, const struct tracked *t, uint32_t first, 
 	struct effect e = effect_of(s->w, at);
 	int64_t plus = 0;
 
-	if (t->bound == 0)
+	if (t->bound == 0 && t->floor == 0)
 		return false;
 	if (e.kind == EFFECT_COMPARE_LOADED) {
 		if (t->reg >= 0 || !same_memory(&e, &t->memory))
@@ -132,9 +141,17 @@ static bool compares(struct search *s, const struct tracked *t, uint32_t first, 
 	}
 	int64_t bound = (int64_t)t->bound + plus + t->plus;
 
-	if (bound <= 0)
+	/* Not below a number that goes to zero with what is added: there are as many as are left up to the end. */
+	if (!t->bound)
+		bound = e.bytes == 4 && (uint32_t)(t->floor + (uint64_t)(plus + t->plus)) == 0 ? (uint32_t)-t->floor : 0;
+
+	if (bound <= 0 || bound > BOUND_MAX)
 		return false;
-	note(s, (uint64_t)bound, true);
+	bool narrower = t->width_bound && t->width_bound < (uint64_t)bound;
+
+	/* What was compared is not negative. */
+	note(s, !narrower && plus + t->plus > 0 && t->bound ? (uint64_t)(plus + t->plus) : 0,
+	     narrower ? t->width_bound : (uint64_t)bound, !narrower);
 	return true;
 }
 
@@ -157,8 +174,8 @@ static bool made_of(struct search *s, struct tracked *t, const struct effect *e)
 		return false;
 	switch ((enum effect_kind)e->kind) {
 	case EFFECT_CONSTANT:
-		if (e->value + t->plus >= 0 && e->value + t->plus < 1 << 16)
-			note(s, (uint64_t)(e->value + t->plus) + 1, false);
+		if (e->value + t->plus >= 0 && e->value + t->plus < BOUND_MAX)
+			note(s, (uint64_t)(e->value + t->plus), (uint64_t)(e->value + t->plus) + 1, false);
 		t->width_bound = 0;
 		return false;
 	case EFFECT_COPY:
@@ -234,12 +251,13 @@ static void search_back(struct search *s, struct tracked t, uint32_t part, uint3
 	}
 }
 
-uint64_t bound_of(struct flow_work *w, int reg, uint32_t part, uint32_t at, bool *exact)
+uint64_t bound_of(struct flow_work *w, int reg, uint32_t part, uint32_t at, uint64_t *least, bool *exact)
 {
 	struct search s = { .w = w };
 	struct tracked t = { .reg = reg, .compared = FLOW_NONE };
 
 	search_back(&s, t, part, at);
 	*exact = s.exact;
+	*least = s.exact ? s.least : 0;
 	return s.best;
 }

@@ -13,17 +13,9 @@
 #define MERGES_MAX 4u            /* blocks that one jump was moved behind */
 #define WAYS_MAX 64u
 
-struct table {
-	uint64_t start, base;
-	uint64_t entries;            /* 0: not known */
-	bool exact;                  /* that many, by a comparison */
-	bool has_sign;
-	uint8_t bytes, stride;
-};
-
 /* ---- entries ---- */
 
-static bool read_entry(struct flow_work *w, const struct table *t, uint64_t number, uint64_t *target)
+static bool read_entry(struct flow_work *w, const struct flow_table *t, uint64_t number, uint64_t *target)
 {
 	uint64_t raw = 0;
 
@@ -39,9 +31,10 @@ static bool read_entry(struct flow_work *w, const struct table *t, uint64_t numb
 	return true;
 }
 
-/* Can an instruction of the function begin there? */
-static bool is_possible(struct flow_work *w, uint64_t target)
+/* Can an instruction of the function begin there? `outside`: or of another one. */
+static bool is_possible(struct flow_work *w, uint64_t target, bool outside)
 {
+	enum flow_place place;
 	ZydisDecodedInstruction i;
 	uint32_t before;
 
@@ -50,7 +43,9 @@ static bool is_possible(struct flow_work *w, uint64_t target)
 	before = flow_instruction_before(w, target);
 	if (before != FLOW_NONE && w->instruction[before].pc + w->instruction[before].length > target)
 		return false;
-	return flow_place_of(w, target) == FLOW_INSIDE && w->source->decode(w->source->data, target, &i, NULL);
+	place = flow_place_of(w, target);
+	return (place == FLOW_INSIDE || (outside && place != FLOW_NO_CODE)) &&
+	       w->source->decode(w->source->data, target, &i, NULL);
 }
 
 static bool add_target(struct flow_work *w, struct flow_jump *jump, uint64_t target)
@@ -58,8 +53,14 @@ static bool add_target(struct flow_work *w, struct flow_jump *jump, uint64_t tar
 	for (uint32_t n = jump->count; n-- > 0;)
 		if (w->target[jump->first + n] == target)
 			return true;
-	if (!FLOW_GROW(w, target, w->targets + 1))
+	if (!FLOW_GROW(w, target, w->targets + jump->count + 1))
 		return false;
+	if (jump->count && jump->first + jump->count != w->targets) {
+		/* They are another jump's too (read_before): from here on it has its own. */
+		slope_copy(&w->target[w->targets], &w->target[jump->first], jump->count * sizeof *w->target);
+		jump->first = (uint32_t)w->targets;
+		w->targets += jump->count;
+	}
 	w->target[w->targets++] = target;
 	jump->count++;
 	return true;
@@ -74,44 +75,69 @@ static bool is_mark(const struct flow_work *w, uint64_t address)
 	return false;
 }
 
-static bool read_table(struct flow_work *w, struct flow_jump *jump, const struct table *t)
+/* The dispatches of an interpreter have one table. */
+static bool read_before(struct flow_work *w, struct flow_jump *jump, const struct flow_table *t)
+{
+	for (size_t n = 0; n < w->jumps; n++) {
+		const struct flow_jump *j = &w->jump[n];
+
+		if (j->resolved && j->table.stride == t->stride && j->table.start == t->start && j->table.base == t->base &&
+		    j->table.first == t->first && j->table.entries == t->entries && j->table.exact == t->exact &&
+		    j->table.bytes == t->bytes) {
+			jump->first = j->first;
+			jump->count = j->count;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool read_table(struct flow_work *w, struct flow_jump *jump, const struct flow_table *t)
 {
 	uint64_t most = t->entries ? t->entries : ENTRIES_OPEN, number, target;
-	uint32_t impossible = 0;
+	bool any_inside = false;
 
 	if (most > ENTRIES_MAX)
 		most = ENTRIES_OPEN;
-	for (number = 0; number < most && !w->failed; number++) {
+	if (!jump->count && read_before(w, jump, t))
+		return true;
+	for (number = t->first; number < most && !w->failed; number++) {
 		if (!t->exact && number && is_mark(w, t->start + number * t->stride))
 			break;
 		if (!read_entry(w, t, number, &target))
 			break;
-		if (is_possible(w, target)) {
-			add_target(w, jump, target);
-			continue;
-		}
-		if (!t->exact)
+		/* Parts that were moved away may look like other functions; a comparison's bound is true all the same. */
+		if (!is_possible(w, target, t->exact))
 			break;
-		impossible++;
+		any_inside = any_inside || flow_place_of(w, target) == FLOW_INSIDE;
+		add_target(w, jump, target);
 	}
 	if (t->exact)
-		return number == most && number > impossible * 2;
+		return number == most && any_inside;
 	return number >= 2 || (number && t->entries == 1);
 }
 
 /* ---- the jump ---- */
 
 /* The table that an instruction reads at a place of its part. */
-static bool find_table(struct flow_work *w, uint32_t part, uint32_t load, struct table *t)
+static bool find_table(struct flow_work *w, uint32_t part, uint32_t load, struct flow_table *t)
 {
 	struct effect e = effect_of(w, load);
 	struct value address = value_address(w, &e, part, load, 0);
 
+	/* One entry of it, always the same. */
+	if (address.kind == VALUE_CONSTANT) {
+		*t = (struct flow_table){
+			.start = address.constant, .base = t->base, .entries = 1, .exact = true, .has_sign = t->has_sign,
+			.bytes = t->bytes, .stride = t->bytes,
+		};
+		return true;
+	}
 	if (address.kind != VALUE_OPAQUE || !address.scale || !address.constant || address.scale < t->bytes)
 		return false;
 	t->start = address.constant;
 	t->stride = address.scale;
-	t->entries = bound_of(w, address.reg, address.part, address.at, &t->exact);
+	t->entries = bound_of(w, address.reg, address.part, address.at, &t->first, &t->exact);
 	return true;
 }
 
@@ -132,11 +158,14 @@ static uint32_t part_of(const struct flow_work *w, uint32_t instruction)
 
 static bool resolve_value(struct flow_work *w, struct flow_jump *jump, const struct value *v)
 {
-	struct table t = { .base = v->constant, .bytes = v->bytes, .has_sign = v->has_sign };
+	struct flow_table t = { .base = v->constant, .bytes = v->bytes, .has_sign = v->has_sign };
 
 	if (v->kind == VALUE_CONSTANT)
-		return is_possible(w, v->constant) && add_target(w, jump, v->constant);
-	return v->kind == VALUE_LOADED && find_table(w, part_of(w, v->at), v->at, &t) && read_table(w, jump, &t);
+		return is_possible(w, v->constant, false) && add_target(w, jump, v->constant);
+	if (v->kind != VALUE_LOADED || !find_table(w, part_of(w, v->at), v->at, &t))
+		return false;
+	jump->table = jump->count ? (struct flow_table){ 0 } : t;
+	return read_table(w, jump, &t);
 }
 
 /* The register holds the target before an instruction; where ways meet before it is made, each has one of its own. */
@@ -164,9 +193,10 @@ bool jumptables_resolve(struct flow_work *w, struct flow_jump *jump)
 {
 	uint32_t at = flow_instruction_before(w, jump->pc), part = part_of(w, at);
 	struct effect e = effect_of(w, at);
+	uint32_t targets = (uint32_t)w->targets;
 	bool good = false;
 
-	jump->first = (uint32_t)w->targets;
+	jump->first = targets;
 	jump->count = 0;
 	if (e.kind == EFFECT_LOAD) {
 		struct value v = { .kind = VALUE_LOADED, .bytes = 8, .at = at };
@@ -176,7 +206,7 @@ bool jumptables_resolve(struct flow_work *w, struct flow_jump *jump)
 		good = resolve_register(w, jump, e.from, part, at, 0);
 	}
 	if (!good || w->failed || !jump->count) {
-		w->targets = jump->first;
+		w->targets = targets;
 		jump->count = 0;
 		return false;
 	}

@@ -10,6 +10,7 @@
 
 #define DEPTH_MAX 12u
 #define SEARCH_MAX 4096u         /* parts that one search looks at */
+#define DEFINITIONS_MAX 32u      /* that one search finds */
 #define SCRATCHED 0x0fc7u        /* what a call may change: rax, rcx, rdx, rsi, rdi, r8 to r11 */
 #define RSP 4
 #define RBP 5
@@ -113,7 +114,9 @@ static void set_kind(struct effect *e, const ZydisDecodedInstruction *i, const Z
 		set_move(e, i, o, pc);
 		return;
 	case ZYDIS_MNEMONIC_CDQE:
-		*e = (struct effect){ .writes = e->writes, .kind = EFFECT_COPY, .bytes = 4, .width = 8, .base = -1, .index = -1, .has_sign = true };
+		*e = (struct effect){
+			.writes = e->writes, .kind = EFFECT_COPY, .bytes = 4, .width = 8, .base = -1, .index = -1, .has_sign = true,
+		};
 		return;
 	case ZYDIS_MNEMONIC_LEA:
 		e->kind = EFFECT_ADDRESS;
@@ -233,27 +236,31 @@ static struct value product(struct value a, unsigned scale)
 	return a;
 }
 
-/* The same as an index: whatever is read from memory is just a register's value here. */
+/* The same as part of an address: whatever is neither a constant nor a multiple is just a register's value here. */
 static struct value index_value(struct flow_work *w, int reg, uint32_t part, uint32_t at, unsigned depth)
 {
 	struct value v = value_before(w, reg, part, at, depth);
 
-	return v.kind == VALUE_LOADED || (v.kind == VALUE_OPAQUE && !v.scale) ? opaque(reg, part, at) : v;
+	return v.kind == VALUE_LOADED || (v.kind == VALUE_OPAQUE && v.scale < 2) ? opaque(reg, part, at) : v;
 }
 
 struct value value_address(struct flow_work *w, const struct effect *e, uint32_t part, uint32_t at, unsigned depth)
 {
-	struct value v = constant((uint64_t)e->value);
+	struct value base = constant(0), index = constant(0);
 
 	if (e->base >= 0)
-		v = sum(v, index_value(w, e->base, part, at, depth + 1));
-	if (e->index < 0)
-		return v;
-	struct value index = index_value(w, e->index, part, at, depth + 1);
-
-	if (v.kind != VALUE_CONSTANT && index.kind != VALUE_CONSTANT)
+		base = index_value(w, e->base, part, at, depth + 1);
+	if (e->index >= 0)
+		index = index_value(w, e->index, part, at, depth + 1);
+	/* A table is at the bigger constant; the other one is what is known of an index on some ways. */
+	if (e->index >= 0 && index.kind == VALUE_CONSTANT &&
+	    (e->scale > 1 || (base.kind == VALUE_CONSTANT && base.constant >= index.constant)))
+		index = opaque(e->index, part, at);
+	else if (e->base >= 0 && e->index >= 0 && base.kind == VALUE_CONSTANT && index.kind == VALUE_CONSTANT)
+		base = opaque(e->base, part, at);
+	if (base.kind != VALUE_CONSTANT && index.kind != VALUE_CONSTANT)
 		return (struct value){ .kind = VALUE_OPAQUE };
-	return sum(v, product(index, e->scale));
+	return sum(sum(base, product(index, e->scale ? e->scale : 1)), constant((uint64_t)e->value));
 }
 
 /* lea: also the sum of a constant and of what was read. */
@@ -270,27 +277,48 @@ static bool same_operand(const struct effect *a, const struct effect *b)
 	return a->base == b->base && a->index == b->index && a->value == b->value && (a->index < 0 || a->scale == b->scale);
 }
 
-/* A word of the stack that is written in one place only, with a constant: what a register had no room for. */
-static struct value slot_value(struct flow_work *w, const struct effect *load, unsigned depth)
+/* The constants that a word of the stack is set to: one that data is at, if it is the only such one. */
+static struct value find_slot(struct flow_work *w, const struct effect *load, unsigned depth)
 {
 	struct value found = { .kind = VALUE_OPAQUE };
+	uint64_t data;
 
-	if ((load->base != RSP && load->base != RBP) || load->index >= 0 || load->bytes != 8)
-		return found;
 	for (uint32_t p = 0; p < w->parts; p++)
 		for (uint32_t n = 0; n < w->part[p].count; n++) {
 			uint32_t at = w->part[p].first + n;
+
+			if (!w->instruction[at].stores)
+				continue;
 			struct effect e = effect_of(w, at);
 
 			if (e.kind != EFFECT_STORE || e.bytes != 8 || !same_operand(&e, load))
 				continue;
 			struct value v = value_before(w, e.from, p, at, depth + 1);
 
-			if (v.kind != VALUE_CONSTANT || (found.kind == VALUE_CONSTANT && v.constant != found.constant))
+			if (v.kind != VALUE_CONSTANT || !w->source->read(w->source->data, v.constant, &data, sizeof data))
+				continue;
+			if (found.kind == VALUE_CONSTANT && v.constant != found.constant)
 				return (struct value){ .kind = VALUE_OPAQUE };
 			found = v;
 		}
 	return found;
+}
+
+/* What a register had no room for lies on the stack. Interpreters ask again and again for the same. */
+static struct value slot_value(struct flow_work *w, const struct effect *load, unsigned depth)
+{
+	if ((load->base != RSP && load->base != RBP) || load->index >= 0 || load->bytes != 8 || depth > DEPTH_MAX)
+		return (struct value){ .kind = VALUE_OPAQUE };
+	if (w->slot_base != load->base || w->slot_place != load->value || w->slot_instructions != w->instructions) {
+		struct value v = find_slot(w, load, depth + 4);
+
+		w->slot_base = load->base;
+		w->slot_place = load->value;
+		w->slot_instructions = w->instructions;
+		w->slot_known = v.kind == VALUE_CONSTANT;
+		w->slot = v.constant;
+	}
+	return w->slot_known ? constant(w->slot) : (struct value){ .kind = VALUE_OPAQUE };
 }
 
 static struct value loaded(struct flow_work *w, const struct effect *e, uint32_t at, unsigned depth)
@@ -362,19 +390,23 @@ uint32_t value_definition(struct flow_work *w, int reg, uint32_t part, uint32_t 
 	return FLOW_NONE;
 }
 
-/* The constant that reaches the start of a part on all ways of which something is known. */
-static struct value agreed(struct flow_work *w, int reg, uint32_t part, unsigned depth)
-{
-	struct value found = opaque(reg, part, w->part[part].first);
-	uint32_t *stack = slope_arena_alloc(w->arena, w->parts * sizeof *stack), search = ++w->searches;
-	size_t count = 0;
+/* An instruction that gives a register its value. */
+struct definition {
+	uint32_t part, at;
+};
 
-	w->failed = w->failed || !stack;
-	if (!stack)
-		return found;
-	stack[count++] = part;
+/* Those whose value reaches the start of a part; how many of them. */
+static unsigned find_definitions(struct flow_work *w, int reg, uint32_t part, struct definition *found)
+{
+	uint32_t search = ++w->searches;
+	size_t count = 0;
+	unsigned definitions = 0;
+
+	if (!FLOW_GROW(w, stack, w->parts + 1))
+		return 0;
+	w->stack[count++] = part;
 	for (unsigned looked = 0; count && looked < SEARCH_MAX; looked++) {
-		const struct flow_part *p = &w->part[stack[--count]];
+		const struct flow_part *p = &w->part[w->stack[--count]];
 
 		for (uint32_t n = p->comes_from; n < p[1].comes_from; n++) {
 			uint32_t from = w->link[w->pred[n]].from, at;
@@ -383,24 +415,31 @@ static struct value agreed(struct flow_work *w, int reg, uint32_t part, unsigned
 				continue;
 			w->seen[from] = search;
 			at = value_definition(w, reg, from, w->part[from].first + w->part[from].count);
-			if (at == FLOW_NONE) {
-				stack[count++] = from;
-				continue;
-			}
-			struct value v = value_made(w, reg, from, at, depth + 4);
-
-			if (v.kind != VALUE_CONSTANT)
-				continue;
-			if (found.kind == VALUE_CONSTANT && found.constant != v.constant) {
-				found = opaque(reg, part, w->part[part].first);
-				count = 0;
-				looked = SEARCH_MAX;
-				break;
-			}
-			found = v;
+			if (at == FLOW_NONE)
+				w->stack[count++] = from;
+			else if (definitions < DEFINITIONS_MAX)
+				found[definitions++] = (struct definition){ from, at };
 		}
 	}
-	slope_arena_free(w->arena, stack, w->parts * sizeof *stack);
+	return definitions;
+}
+
+/* The constant that reaches the start of a part on all ways of which something is known. */
+static struct value agreed(struct flow_work *w, int reg, uint32_t part, unsigned depth)
+{
+	struct definition definition[DEFINITIONS_MAX];
+	unsigned count = find_definitions(w, reg, part, definition);
+	struct value found = opaque(reg, part, w->part[part].first);
+
+	for (unsigned n = 0; n < count; n++) {
+		struct value v = value_made(w, reg, definition[n].part, definition[n].at, depth + 4);
+
+		if (v.kind != VALUE_CONSTANT)
+			continue;
+		if (found.kind == VALUE_CONSTANT && found.constant != v.constant)
+			return opaque(reg, part, w->part[part].first);
+		found = v;
+	}
 	return found;
 }
 

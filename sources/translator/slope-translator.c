@@ -205,6 +205,7 @@ void slope_translator_main(const uint64_t *own)
 		at++;
 	check_processor(at + 1);
 	take_options(&start, (int)own[0], argv);
+	observing_decide();
 	runtime.self = own_path();
 	runtime.program = start.argv[0];
 	space_init(&runtime.space, UINT64_C(1) << start.window_log2, &runtime.lock);
@@ -226,7 +227,7 @@ void slope_translator_main(const uint64_t *own)
 		system_stop(counters.reason, NULL);
 	if (start.check)
 		system_call(__NR_exit_group, 0, 0, 0, 0, 0, 0);
-	if (observer.on)
+	if (observer.looks)
 		observing_start(pc, context_here()->reg[REG_RSP]);
 	signals_start();
 	const struct block *block = dispatch_block(pc);
