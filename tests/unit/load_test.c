@@ -182,6 +182,30 @@ static void paths_that_are_none_are_left_out(void **state)
 	slope_profile_free(p);
 }
 
+/* As of a library that was closed and opened again. */
+static void graphs_that_are_there_twice_are_one(void **state)
+{
+	struct slope_profile *p = sample_profile(), *other = sample_profile(), *back;
+
+	(void)state;
+	slope_build_free_graph(&p->graph[1]);
+	p->graph[1] = other->graph[0];
+	other->graph[0] = (struct slope_profile_graph){ 0 };
+	p->path[3] = p->path[0];
+	p->path[3].graph = 1;
+	assert_true(slope_profile_save(p, path, error, sizeof error));
+	back = slope_profile_load(path, error, sizeof error);
+	assert_int_equal(back->problem_count, 0);
+	assert_int_equal(back->graph_count, 1);
+	assert_int_equal(back->path_count, 3);
+	assert_int_equal(back->path[0].count, 10000);
+	assert_int_equal(back->path[0].samples, 6);
+	assert_int_equal(back->path[0].metric[0].sum, 600);
+	slope_profile_free(back);
+	slope_profile_free(other);
+	slope_profile_free(p);
+}
+
 /* A graph that takes several chunks for its blocks and for its edges. */
 static void a_long_graph_comes_back(void **state)
 {
@@ -575,6 +599,7 @@ int main(void)
 		cmocka_unit_test(problems_travel_with_the_file),
 		cmocka_unit_test(graphs_that_are_none_are_left_out),
 		cmocka_unit_test(paths_that_are_none_are_left_out),
+		cmocka_unit_test(graphs_that_are_there_twice_are_one),
 		cmocka_unit_test(a_long_graph_comes_back),
 		cmocka_unit_test(files_that_are_none_are_refused_in_words),
 		cmocka_unit_test(a_pipe_can_be_loaded),
