@@ -58,6 +58,7 @@ struct frame {
 	bool handler;
 	uint32_t block;              /* position; NONE: no path yet */
 	uint32_t executed;           /* instructions of that block */
+	bool inside;                 /* begun in the middle of it: it is over when it is left */
 	uint64_t last;               /* address of the last instruction */
 	uint32_t *path;              /* blocks, by number */
 	uint32_t length, capacity;
@@ -261,13 +262,15 @@ static void go_to(struct frame *f, uint32_t to)
 	f->path[f->length++] = block[to].number;
 	f->block = to;
 	f->executed = 0;
+	f->inside = false;
 }
 
 static void begin_path(struct frame *f, uint32_t at, uint64_t address)
 {
 	f->length = 0;
 	go_to(f, at);
-	if (address != block[at].start)
+	f->inside = address != block[at].start;
+	if (f->inside)
 		odd(BEGINS_INSIDE, at, address);
 	else if (!block[at].number)
 		graph[block[at].graph].calls++;
@@ -286,6 +289,7 @@ static struct frame *push(struct thread *t, uint64_t sp, bool handler)
 
 	f->sp = sp;
 	f->handler = handler;
+	f->inside = false;
 	f->block = NONE;
 	f->length = 0;
 	return f;
@@ -347,6 +351,10 @@ static void enter(struct thread *t, uint32_t at, uint64_t address, uint64_t sp)
 {
 	struct frame *f = t->depth ? &t->frame[t->depth - 1] : NULL;
 
+	/* How many of a block's instructions come before the one where it was begun is not known: it ends where it is left. */
+	if (f && f->block != NONE && f->inside && !t->signal && !t->returning && f->executed) {
+		f->executed = block[f->block].instructions;
+	}
 	if (t->signal || !f) {
 		begin_path(push(t, sp, t->signal), at, address);
 	} else if (t->returning) {
