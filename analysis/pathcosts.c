@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NORMAL_95 1.959964       /* standard errors that 95 % of a normal distribution are within */
+#include <gsl/gsl_cdf.h>
+
+#define MANY_SAMPLES 1000u       /* then Student's distribution is the normal one */
 
 /* While rows are gathered, graph by graph. */
 struct gathering {
@@ -46,6 +48,12 @@ uint32_t slope_pathcosts_walk(const struct slope_profile_graph *g, uint64_t numb
 	return blocks;
 }
 
+/* Standard errors that 95 % of all means of so many samples are within. */
+static double deviations(uint64_t samples)
+{
+	return gsl_cdf_tdist_Pinv(0.975, samples < MANY_SAMPLES ? (double)(samples - 1) : MANY_SAMPLES);
+}
+
 static struct slope_path_value estimate(const struct slope_path_metric *m, uint64_t samples, uint64_t count)
 {
 	long double n = (long double)samples, all = (long double)count;
@@ -61,7 +69,7 @@ static struct slope_path_value estimate(const struct slope_path_metric *m, uint6
 	}
 	long double variance = (squares - (long double)m->sum * mean) / (n - 1);
 
-	v.error = variance > 0 ? (double)(NORMAL_95 * all * sqrtl(variance / n * (1 - n / all))) : 0;
+	v.error = variance > 0 ? deviations(samples) * (double)(all * sqrtl(variance / n * (1 - n / all))) : 0;
 	return v;
 }
 

@@ -2,6 +2,7 @@
 /* slope paths: which ways through functions were taken, and what they cost. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/datafile.h"
 #include "cli/messages.h"
@@ -159,6 +160,10 @@ static bool take_operands(int argc, char **argv, const char **function, const ch
 		fclose(file);
 	if (argc > 3) {
 		slope_say("one function of one profile at a time, and here are %d words", argc - 1);
+		return false;
+	}
+	if (argc == 2 && !is_file && access(SLOPE_DEFAULT_FILE, F_OK) != 0) {
+		slope_say("%s: there is no such file, and no %s here with a function of that name", argv[1], SLOPE_DEFAULT_FILE);
 		return false;
 	}
 	*function = argc == 3 || (argc == 2 && !is_file) ? argv[1] : NULL;

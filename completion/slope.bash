@@ -22,6 +22,7 @@ _slope_options() {
 		echo '-r --rules= -b --baseline= -j --json --junit= -q --quiet --inconclusive= --allow-missing --of= -u --unit='
 		echo '-i --input= --level= --min-exponent= --share= --color='
 		;;
+	paths) echo '-j --json -m --metric= -t --threshold= -s --sort= -n --top= -c --context --thread= --blocks --graphs --ascii --color=' ;;
 	contexts) echo '-j --json -f --function= -k --k= -s --similar= -b --by= --sites --statistics -n --top= -u --unit= --ascii --color=' ;;
 	threads) echo '-j --json -n --top= -u --unit= -f --filter= --color=' ;;
 	export) echo '-f --format= -o --output= -u --unit= --threads -k --k= -i --input= --function=' ;;
@@ -46,6 +47,7 @@ _slope_values() {
 	record/--perturbation) echo '1 5 9' ;;
 	record/--context-recursion) echo 'keep collapse' ;;
 	report/--sort | report/-s) echo 'growth total self calls name' ;;
+	paths/--sort | paths/-s) echo 'share count length ratio' ;;
 	contexts/--by | contexts/-b) echo 'self total calls' ;;
 	*/--of) echo 'mean max min' ;;
 	check/--inconclusive) echo 'apart pass fail' ;;
@@ -73,7 +75,7 @@ _slope_program_at() {
 }
 
 _slope() {
-	local verbs='record report show explain diff check contexts threads export merge info doctor'
+	local verbs='record report show explain diff check contexts paths threads export merge info doctor'
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} first=2 at values
 	COMPREPLY=()
 	case " $verbs " in

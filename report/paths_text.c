@@ -35,8 +35,8 @@ static void put_metric_line(const struct slope_paths_view *v, uint32_t m, FILE *
 	char value[SLOPE_TABLE_REAL], error[SLOPE_TABLE_REAL], percent[16];
 
 	slope_parts_label("measured", &v->o->report, out);
-	fprintf(out, "%s %s%s ± %s in all", value_text(v->c.value[m].value, value), p->path_metric_name[m],
-		slope_parts_unit(p->path_metric_name[m]), value_text(v->c.value[m].error, error));
+	fprintf(out, "%s %s%s %s %s in all", value_text(v->c.value[m].value, value), p->path_metric_name[m],
+		slope_parts_unit(p->path_metric_name[m]), v->o->report.ascii ? "+-" : "±", value_text(v->c.value[m].error, error));
 	if (p->path_period > 1)
 		fprintf(out, "; one activation in %" PRIu64, p->path_period);
 	if (v->c.measured[m] < v->c.instructions - v->c.repeats)
@@ -109,13 +109,25 @@ static bool put_head(const struct slope_paths_view *v, FILE *out)
 
 /* ---- a path ---- */
 
+/* The bytes of the next word; an arrow and what stands on it are one. */
+static size_t word_bytes(const char *text)
+{
+	bool arrow = !strncmp(text, "─", 3) || (text[0] == '-' && text[1] >= 'a' && text[1] <= 'z');
+	const char *end = arrow ? strstr(text, "→") : NULL;
+
+	if (end)
+		return (size_t)(end - text) + strlen("→");
+	end = arrow ? strstr(text, "->") : NULL;
+	return end ? (size_t)(end - text) + 2 : strcspn(text, " ");
+}
+
 /* Words of a text on lines of at most `width` columns, all indented; breaks at blanks. */
 static void put_wrapped(const char *text, unsigned width, FILE *out)
 {
 	size_t column = 0;
 
 	while (*text) {
-		size_t bytes = strcspn(text, " ");
+		size_t bytes = word_bytes(text);
 		char *word = strndup(text, bytes);
 		size_t columns = word ? slope_clip_columns(word) : bytes;
 
@@ -206,7 +218,7 @@ static void put_titles(const struct slope_paths_view *v, FILE *out)
 
 	fprintf(out, "%s%6s ", on, "share");
 	if (metric)
-		fprintf(out, "%7s %6s %7s %6s ", "±", "of ir", "each", "per ir");
+		fprintf(out, "%s %6s %7s %6s ", v->o->report.ascii ? "    +-" : "     ±", "of ir", "each", "per ir");
 	fprintf(out, "%7s %7s %6s %6s  %s%s\n", "count", "ir each", "blocks", "kind",
 		v->o->costs.function == SLOPE_PATHS_ALL ? "function, and its lines" : "lines", off);
 }
@@ -375,8 +387,8 @@ static bool put_graph_notes(const struct slope_paths_view *v, const struct slope
 	bool ok = true;
 
 	if (f->graphs > 1) {
-		snprintf(note, sizeof(note), "it has %" PRIu32 " graphs, %" PRIu32 " of them pieces that begin elsewhere; a path from one into "
-			 "another is two", f->graphs, f->pieces);
+		snprintf(note, sizeof(note), "it has %" PRIu32 " graphs, %" PRIu32 " of them pieces that begin elsewhere; a path "
+			 "from one into another is two", f->graphs, f->pieces);
 		ok &= slope_parts_line("NOTE", note, o, out);
 	}
 	if (f->cut_edges) {

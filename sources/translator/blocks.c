@@ -214,6 +214,8 @@ static void emit_start(struct maker *m)
 		doubts_emit(m);
 	if (m->facts.entry && !codeplaces_is_stub(pc))
 		checks_entry(m, codeplaces_function(pc));
+	if (observer.paths && codeplaces_is_stub(pc))
+		pathcode_stub(m);
 	m->facts.called = (uint16_t)(m->e.at - m->start);
 	if (m->stamp != NO_REGISTER)
 		emit_save(&m->e, (unsigned)m->stamp, CTX_STAMP_HOME);

@@ -274,6 +274,40 @@ bool codeplaces_is_entry(uint64_t address)
 	return f && f->start == own && !contains(f->name, ".cold");
 }
 
+/* The slot that a stub jumps by, in memory; 0: none. */
+static uint64_t slot_of(uint64_t stub)
+{
+	const uint8_t *code = (const uint8_t *)stub;
+	int32_t displacement;
+
+	if (stub >= runtime.space.window || !space_allows(&runtime.space, stub, 16, PROT_READ) || !looks_like_stub(code))
+		return 0;
+	while (*code != 0xff)
+		code += *code == 0xf3 ? 4 : 1;
+	slope_copy(&displacement, code + 2, sizeof displacement);
+	return (uint64_t)code + 6 + (uint64_t)(int64_t)displacement;
+}
+
+const char *codeplaces_called_name(uint64_t address)
+{
+	uint64_t own, slot = codeplaces_is_stub(address) ? slot_of(address) : 0;
+	struct module *m = find(address, &own);
+	const struct symbols_function *f = m && !slot ? symbols_around(&m->symbols, own) : NULL;
+
+	if (m && slot)
+		return symbols_slot_name(&m->symbols, own + (slot - address));
+	return f && f->start == own ? f->name : NULL;
+}
+
+bool codeplaces_is_border(uint64_t address)
+{
+	uint64_t own;
+	struct module *m = find(address, &own);
+	const struct symbols_function *f = m ? symbols_around(&m->symbols, own) : NULL;
+
+	return f ? f->start == own && !contains(f->name, ".cold") : m && symbols_begins_frame(&m->symbols, own);
+}
+
 bool codeplaces_is_start(uint64_t address)
 {
 	uint64_t own;
@@ -297,7 +331,11 @@ uint64_t codeplaces_next_entry(uint64_t address)
 		else
 			high = middle;
 	}
-	return m && low < m->symbols.count ? address + (m->symbols.function[low].start - own) : UINT64_MAX;
+	uint64_t symbol = m && low < m->symbols.count ? address + (m->symbols.function[low].start - own) : UINT64_MAX;
+	uint64_t frame = m ? symbols_next_frame(&m->symbols, own) : UINT64_MAX;
+
+	frame = frame == UINT64_MAX ? frame : address + (frame - own);
+	return symbol < frame ? symbol : frame;
 }
 
 uint64_t codeplaces_own_address(uint64_t address)

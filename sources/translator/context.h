@@ -75,7 +75,8 @@
 #define SITE_SYSCALL 2
 #define SITE_ODD_STACK 3         /* the stack pointer is not a multiple of 4: nobody may take it for one any more */
 #define SITE_CHANGED 4           /* the code is not what the block was made of */
-#define SITE_RETURN 5            /* as SITE_INDIRECT; the path is one that goes on there */
+#define SITE_RETURN 5            /* as SITE_INDIRECT, behind a call: the path is the caller's */
+#define SITE_CASE 6              /* as SITE_INDIRECT; the path is one that goes on there */
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>

@@ -23,6 +23,7 @@ static uint64_t next_pc(const struct site *site, struct context *ctx)
 		return syscalls_do(ctx, site->target);
 	case SITE_INDIRECT:
 	case SITE_RETURN:
+	case SITE_CASE:
 		return ctx->guest_target;
 	default:
 		return site->target;
@@ -131,5 +132,7 @@ void slope_dispatch(const void *at, struct context *ctx)
 	known = site.kind != SITE_DIRECT ? codecache_target(pc) : NULL;
 	if (observer.paths && site.kind == SITE_INDIRECT)
 		pathevents_start(ctx, pc);
+	else if (observer.paths && site.kind == SITE_RETURN && !known)
+		pathevents_returned(ctx, pc);
 	ctx->target = known ? known->code : find_and_link(&site, pc, generation);
 }

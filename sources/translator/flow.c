@@ -204,7 +204,8 @@ static enum slope_block_end end_of(const struct flow_work *w, uint32_t part)
 	case FLOW_JUMP:
 		return way->way == SLOPE_WAY_TAIL ? SLOPE_BLOCK_TAIL_CALLS : SLOPE_BLOCK_JUMPS;
 	case FLOW_JUMP_INDIRECT:
-		return w->jump[last->jump].resolved ? SLOPE_BLOCK_SWITCHES : SLOPE_BLOCK_JUMPS_ANYWHERE;
+		return w->jump[last->jump].resolved ? SLOPE_BLOCK_SWITCHES :
+		       w->jump[last->jump].leaves ? SLOPE_BLOCK_TAIL_CALLS : SLOPE_BLOCK_JUMPS_ANYWHERE;
 	case FLOW_CALL:
 		return SLOPE_BLOCK_CALLS;
 	case FLOW_RETURN:
@@ -263,7 +264,7 @@ static bool copy_graph(struct flow *f, const struct flow_work *w)
 	for (uint32_t n = 0; n < f->blocks; n++)
 		copy_block(f, w, n);
 	for (size_t n = 0; n < w->jumps; n++)
-		*(w->jump[n].resolved ? &f->switches : &f->unresolved) += 1;
+		*(w->jump[n].resolved ? &f->switches : w->jump[n].leaves ? &f->tail_calls : &f->unresolved) += 1;
 	if (f->unresolved)
 		f->flags |= SLOPE_GRAPH_UNRESOLVED;
 	return true;
@@ -317,7 +318,8 @@ bool flow_make(struct flow *f, struct slope_arena *arena, const struct flow_sour
 		if (w.failed || !flow_shape(&w) || !w.jumps || round >= ROUNDS_MAX || !resolve(&w))
 			break;
 	}
-	good = !w.failed && flow_is_start(&w, entry) && flowcycles_weigh(&w) && copy_graph(f, &w);
+	good = !w.failed && flow_is_start(&w, entry) && (!w.jumps || flowstack_find_tails(&w)) && flowcycles_weigh(&w) &&
+	       copy_graph(f, &w);
 	free_work(&w);
 	return good;
 }

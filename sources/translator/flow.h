@@ -7,7 +7,8 @@
  * tables can be found (jumptables.c). A block ends at every branch, jump, call,
  * return, system call and trap, and before every target; repeated string
  * instructions are ordinary. What lies in another function is left by an edge
- * TAIL, what belongs to another graph or is not known by ELSEWHERE.
+ * TAIL, what belongs to another graph or is not known by ELSEWHERE. An indirect
+ * jump with the stack as it was at the entry is a tail call to nobody knows where.
  *
  * What it gets wrong: an indirect jump has the targets that its table shows,
  * and a table without a visible bound is taken to end where its entries stop
@@ -66,7 +67,7 @@ struct flow {
 	uint64_t entry;
 	uint32_t flags;              /* SLOPE_GRAPH_UNRESOLVED, SLOPE_GRAPH_SHORT */
 	uint32_t blocks, edges, instructions;
-	uint32_t switches, unresolved;       /* indirect jumps with known targets; others */
+	uint32_t switches, tail_calls, unresolved;   /* indirect jumps with known targets, that leave the function, others */
 	uint32_t before;             /* blocks that lie before the entry */
 	struct flow_block *block;    /* the entry is the first; the others follow by address */
 	uint32_t *first;             /* blocks + 1: where a block's edges begin */

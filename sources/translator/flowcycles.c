@@ -146,13 +146,14 @@ bool flowcycles_weigh(struct flow_work *w)
 {
 	size_t parts = w->parts;
 	uint32_t *all = slope_arena_alloc(w->arena, parts * ARRAYS * sizeof *all), resolved = 0;
+
+	if (!all)
+		return false;
 	struct cycles c = {
 		.order = all, .low = all + parts, .component = all + parts * 2, .next = all + parts * 3, .way = all + parts * 4,
 		.open = all + parts * 5, .switches = all + parts * 6,
 	};
 
-	if (!all)
-		return false;
 	for (size_t n = 0; n < w->jumps; n++)
 		resolved += w->jump[n].resolved;
 	if (resolved > 1) {

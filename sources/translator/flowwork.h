@@ -5,6 +5,7 @@
  *   flow.c        decoding, and the finished graph
  *   flowblocks.c  blocks and edges of what is decoded
  *   flowcycles.c  cycles: which edges to cut, how often each may be taken
+ *   flowstack.c   which indirect jumps are tail calls
  *   jumptables.c  where indirect jumps go
  *   jumpvalues.c  what a register holds
  *   jumpbounds.c  how big it can be
@@ -44,7 +45,7 @@ struct flow_instruction {
 /* The table of a jump. */
 struct flow_table {
 	uint64_t start, base;        /* base: what is added to an entry */
-	uint64_t entries;            /* 0: not known */
+	uint64_t first, entries;     /* the first one that counts; how many are there up to the last, 0: not known */
 	bool exact;                  /* that many, by a comparison */
 	bool has_sign;
 	uint8_t bytes, stride;
@@ -55,6 +56,7 @@ struct flow_jump {
 	uint64_t pc;
 	uint32_t first, count;       /* among the targets */
 	bool resolved;
+	bool leaves;                 /* the function: it is a tail call */
 	struct flow_table table;     /* if it has exactly one; otherwise its stride is 0 */
 };
 
@@ -217,8 +219,16 @@ struct value value_address(struct flow_work *w, const struct effect *e, uint32_t
 
 /* ---- jumpbounds.c ---- */
 
-/* The register is less than this before the instruction, by comparisons, masks and widths; 0: nothing is known. */
-uint64_t bound_of(struct flow_work *w, int reg, uint32_t part, uint32_t at, bool *exact);
+/*
+ * The register is less than this before the instruction, by comparisons, masks and widths; 0: nothing is known.
+ * `*exact`: a comparison says so, and the register is not below `*least`.
+ */
+uint64_t bound_of(struct flow_work *w, int reg, uint32_t part, uint32_t at, uint64_t *least, bool *exact);
+
+/* ---- flowstack.c ---- */
+
+/* Finds the jumps of unknown target that leave the function. False when memory runs out. */
+bool flowstack_find_tails(struct flow_work *w);
 
 /* ---- flowcycles.c ---- */
 

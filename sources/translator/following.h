@@ -54,6 +54,7 @@ struct path_graph {
 	struct flow flow;            /* its blocks are the graph's vertices, its edges the graph's edges */
 	int64_t shift;               /* CTX_PATH is the numbering's register plus this */
 	uint64_t counters;           /* from %gs, of path 0; 0: it has none */
+	uint64_t counter_count;
 	struct path_cases *cases;    /* of its switches */
 	uint64_t lowest, span;       /* where all its code lies */
 };
@@ -123,7 +124,9 @@ void pathcode_return(struct maker *m, const struct step *s);
  * false: that is still to be found.
  */
 bool pathcode_indirect(struct maker *m, const struct step *s);
-/* Around a repeated string instruction. */
+/* Before a part of the linkage table. */
+void pathcode_stub(struct maker *m);
+/* Behind a repeated string instruction. */
 void pathcode_repeated(struct maker *m, const struct step *s);
 
 /* ---- pathevents.c ---- */
@@ -141,10 +144,13 @@ void pathevents_switch(uint64_t target, const struct path_place *place);
 /* A path's end that no counter is for. */
 void pathevents_miss(uint64_t number, uint64_t graph);
 void pathevents_return(uint64_t sp);
+/* The call before this address has come back, and not to where that is seen. */
+void pathevents_returned(struct context *ctx, uint64_t pc);
 /* The system call there has been made. */
 void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next);
 /* The stub's instructions that a call through it has executed beyond the usual. */
 void pathevents_lazy(uint64_t sp, uint64_t instructions);
+void pathevents_lazy_common(uint64_t sp, uint64_t instructions);
 void pathevents_repeated(uint64_t kind, uint64_t left, const struct path_place *place);
 void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t handler, uint64_t sp);
 void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp);

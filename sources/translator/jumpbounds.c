@@ -25,12 +25,15 @@ struct tracked {
 struct search {
 	struct flow_work *w;
 	unsigned parts;
-	uint64_t best;
+	uint64_t least, best;
 	bool exact;                  /* best is a comparison's */
 };
 
-static void note(struct search *s, uint64_t bound, bool exact)
+/* On one way it is not below `least`, and below `bound`. */
+static void note(struct search *s, uint64_t least, uint64_t bound, bool exact)
 {
+	if (!s->best || least < s->least)
+		s->least = least;
 	if (bound > s->best) {
 		s->best = bound;
 		s->exact = exact;
@@ -40,7 +43,7 @@ static void note(struct search *s, uint64_t bound, bool exact)
 static void give_up(struct search *s, const struct tracked *t)
 {
 	if (t->width_bound)
-		note(s, t->width_bound, false);
+		note(s, 0, t->width_bound, false);
 }
 
 /* What an operand is below, when control goes that way behind its comparison with `constant`; 0: nothing. */
@@ -103,23 +106,20 @@ static bool same_memory(const struct effect *a, const struct effect *b)
 /* The compared register is another than the tracked one: is it that plus something, or the other way round? */
 static bool is_alias(struct flow_work *w, const struct tracked *t, int other, uint32_t first, uint32_t at, int64_t *plus)
 {
-	uint16_t written = 0;
-
 	for (unsigned n = 0; at > first && n < ALIAS_MAX; n++) {
 		struct effect e = effect_of(w, --at);
 		int source = e.kind == EFFECT_COPY ? e.from : e.kind == EFFECT_ADDRESS && e.index < 0 ? e.base : -1;
 		int64_t by = e.kind == EFFECT_ADDRESS ? e.value : 0;
 
-		if (e.to == other && source == t->reg && !((written | e.writes) >> t->reg & 1)) {
+		if (e.to == other && source == t->reg && !(e.writes >> t->reg & 1)) {
 			*plus = -by;
 			return true;
 		}
-		if (e.to == t->reg && source == other && !((written | e.writes) >> other & 1)) {
+		if (e.to == t->reg && source == other && !(e.writes >> other & 1)) {
 			*plus = by;
 			return true;
 		}
-		written |= e.writes;
-		if (written >> other & 1 && written >> t->reg & 1)
+		if ((e.writes >> other | e.writes >> t->reg) & 1)
 			return false;
 	}
 	return false;
@@ -149,7 +149,9 @@ static bool compares(struct search *s, const struct tracked *t, uint32_t first, 
 		return false;
 	bool narrower = t->width_bound && t->width_bound < (uint64_t)bound;
 
-	note(s, narrower ? t->width_bound : (uint64_t)bound, !narrower);
+	/* What was compared is not negative. */
+	note(s, !narrower && plus + t->plus > 0 && t->bound ? (uint64_t)(plus + t->plus) : 0,
+	     narrower ? t->width_bound : (uint64_t)bound, !narrower);
 	return true;
 }
 
@@ -173,7 +175,7 @@ static bool made_of(struct search *s, struct tracked *t, const struct effect *e)
 	switch ((enum effect_kind)e->kind) {
 	case EFFECT_CONSTANT:
 		if (e->value + t->plus >= 0 && e->value + t->plus < BOUND_MAX)
-			note(s, (uint64_t)(e->value + t->plus) + 1, false);
+			note(s, (uint64_t)(e->value + t->plus), (uint64_t)(e->value + t->plus) + 1, false);
 		t->width_bound = 0;
 		return false;
 	case EFFECT_COPY:
@@ -249,12 +251,13 @@ static void search_back(struct search *s, struct tracked t, uint32_t part, uint3
 	}
 }
 
-uint64_t bound_of(struct flow_work *w, int reg, uint32_t part, uint32_t at, bool *exact)
+uint64_t bound_of(struct flow_work *w, int reg, uint32_t part, uint32_t at, uint64_t *least, bool *exact)
 {
 	struct search s = { .w = w };
 	struct tracked t = { .reg = reg, .compared = FLOW_NONE };
 
 	search_back(&s, t, part, at);
 	*exact = s.exact;
+	*least = s.exact ? s.least : 0;
 	return s.best;
 }

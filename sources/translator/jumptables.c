@@ -44,7 +44,8 @@ static bool is_possible(struct flow_work *w, uint64_t target, bool outside)
 	if (before != FLOW_NONE && w->instruction[before].pc + w->instruction[before].length > target)
 		return false;
 	place = flow_place_of(w, target);
-	return (place == FLOW_INSIDE || (outside && place != FLOW_NO_CODE)) && w->source->decode(w->source->data, target, &i, NULL);
+	return (place == FLOW_INSIDE || (outside && place != FLOW_NO_CODE)) &&
+	       w->source->decode(w->source->data, target, &i, NULL);
 }
 
 static bool add_target(struct flow_work *w, struct flow_jump *jump, uint64_t target)
@@ -81,7 +82,8 @@ static bool read_before(struct flow_work *w, struct flow_jump *jump, const struc
 		const struct flow_jump *j = &w->jump[n];
 
 		if (j->resolved && j->table.stride == t->stride && j->table.start == t->start && j->table.base == t->base &&
-		    j->table.entries == t->entries && j->table.bytes == t->bytes && j->table.exact == t->exact) {
+		    j->table.first == t->first && j->table.entries == t->entries && j->table.exact == t->exact &&
+		    j->table.bytes == t->bytes) {
 			jump->first = j->first;
 			jump->count = j->count;
 			return true;
@@ -99,12 +101,12 @@ static bool read_table(struct flow_work *w, struct flow_jump *jump, const struct
 		most = ENTRIES_OPEN;
 	if (!jump->count && read_before(w, jump, t))
 		return true;
-	for (number = 0; number < most && !w->failed; number++) {
+	for (number = t->first; number < most && !w->failed; number++) {
 		if (!t->exact && number && is_mark(w, t->start + number * t->stride))
 			break;
 		if (!read_entry(w, t, number, &target))
 			break;
-		/* Parts that were moved away may look like other functions; a bound that code compares with is true all the same. */
+		/* Parts that were moved away may look like other functions; a comparison's bound is true all the same. */
 		if (!is_possible(w, target, t->exact))
 			break;
 		any_inside = any_inside || flow_place_of(w, target) == FLOW_INSIDE;
@@ -123,11 +125,19 @@ static bool find_table(struct flow_work *w, uint32_t part, uint32_t load, struct
 	struct effect e = effect_of(w, load);
 	struct value address = value_address(w, &e, part, load, 0);
 
+	/* One entry of it, always the same. */
+	if (address.kind == VALUE_CONSTANT) {
+		*t = (struct flow_table){
+			.start = address.constant, .base = t->base, .entries = 1, .exact = true, .has_sign = t->has_sign,
+			.bytes = t->bytes, .stride = t->bytes,
+		};
+		return true;
+	}
 	if (address.kind != VALUE_OPAQUE || !address.scale || !address.constant || address.scale < t->bytes)
 		return false;
 	t->start = address.constant;
 	t->stride = address.scale;
-	t->entries = bound_of(w, address.reg, address.part, address.at, &t->exact);
+	t->entries = bound_of(w, address.reg, address.part, address.at, &t->first, &t->exact);
 	return true;
 }
 

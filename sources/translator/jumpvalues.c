@@ -114,7 +114,9 @@ static void set_kind(struct effect *e, const ZydisDecodedInstruction *i, const Z
 		set_move(e, i, o, pc);
 		return;
 	case ZYDIS_MNEMONIC_CDQE:
-		*e = (struct effect){ .writes = e->writes, .kind = EFFECT_COPY, .bytes = 4, .width = 8, .base = -1, .index = -1, .has_sign = true };
+		*e = (struct effect){
+			.writes = e->writes, .kind = EFFECT_COPY, .bytes = 4, .width = 8, .base = -1, .index = -1, .has_sign = true,
+		};
 		return;
 	case ZYDIS_MNEMONIC_LEA:
 		e->kind = EFFECT_ADDRESS;
@@ -251,7 +253,8 @@ struct value value_address(struct flow_work *w, const struct effect *e, uint32_t
 	if (e->index >= 0)
 		index = index_value(w, e->index, part, at, depth + 1);
 	/* A table is at the bigger constant; the other one is what is known of an index on some ways. */
-	if (e->index >= 0 && index.kind == VALUE_CONSTANT && (e->scale > 1 || (base.kind == VALUE_CONSTANT && base.constant >= index.constant)))
+	if (e->index >= 0 && index.kind == VALUE_CONSTANT &&
+	    (e->scale > 1 || (base.kind == VALUE_CONSTANT && base.constant >= index.constant)))
 		index = opaque(e->index, part, at);
 	else if (e->base >= 0 && e->index >= 0 && base.kind == VALUE_CONSTANT && index.kind == VALUE_CONSTANT)
 		base = opaque(e->base, part, at);

@@ -28,6 +28,14 @@
 #define EXITS_MAX 16u
 #define JUMPS_MAX 20u
 
+/* What becomes of the path that is followed where an indirect branch leads. */
+enum lookup_path {
+	LOOKUP_PLAIN,                /* none is followed */
+	LOOKUP_BEGINS,               /* one begins there */
+	LOOKUP_KEEPS,                /* CTX_PATH is as it is to be there, */
+	LOOKUP_RETURNS,              /* or as it is at the call that is returned from */
+};
+
 /* A piece of the cold part, entered by jumps and, where it comes back, left by one. */
 struct cold {
 	/* Those of checks.c, those of transfers.c. */
@@ -43,7 +51,7 @@ struct cold {
 	uint16_t live;               /* registers that somebody needs there */
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
 	bool keep_flags;             /* COLD_MISS: as the first look did; others: the program's are at CTX_FLAGS_HOME */
-	bool begins;                 /* COLD_MISS: so does a path */
+	enum lookup_path path;       /* COLD_MISS */
 	const struct symbols_range *code;    /* COLD_FAR: the module's */
 	unsigned step;               /* COLD_BRANCH and COLD_STACK: the one that left; COLD_ODD_STACK: the one before which */
 };

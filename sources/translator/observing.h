@@ -119,7 +119,11 @@ uint32_t codeplaces_site(uint64_t back);
 bool codeplaces_is_entry(uint64_t address);
 /* Is that where its function begins, or is there no symbol that says otherwise? */
 bool codeplaces_is_start(uint64_t address);
-/* Where the next symbol begins behind this address. */
+/* The name of the function that a call of this address comes to, through a stub or not; NULL: not known. */
+const char *codeplaces_called_name(uint64_t address);
+/* Does a function begin here, with a symbol, or where there is none, by the unwind tables? */
+bool codeplaces_is_border(uint64_t address);
+/* Where the next symbol or function begins behind this address. */
 uint64_t codeplaces_next_entry(uint64_t address);
 /* The address in its module's own space. */
 uint64_t codeplaces_own_address(uint64_t address);

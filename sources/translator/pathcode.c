@@ -588,6 +588,25 @@ bool pathcode_indirect(struct maker *m, const struct step *s)
 	return false;
 }
 
+/* ---- stubs of the linkage table ---- */
+
+/* The part that looks the function up for the first time pushes one word, and then the common part another. */
+void pathcode_stub(struct maker *m)
+{
+	const struct trace *t = &m->trace;
+	unsigned push = 0;
+
+	while (push < t->steps && t->step[push].i.mnemonic != ZYDIS_MNEMONIC_PUSH)
+		push++;
+	if (push == t->steps)
+		return;
+	bool common = !t->step[push].i.raw.imm[0].size;
+
+	reports_call(&m->e, (const void *)(common ? pathevents_lazy_common : pathevents_lazy), (const struct argument[3]){
+		{ ARGUMENT_REGISTER, REG_RSP }, { ARGUMENT_CONSTANT, t->steps },
+	});
+}
+
 /* ---- repeated string instructions ---- */
 
 void pathcode_repeated(struct maker *m, const struct step *s)

@@ -57,9 +57,9 @@ static const struct path_place *leave_call(struct context *ctx, uint64_t back, u
 
 	lock_take(&runtime.lock);
 	p = space_allows(&runtime.space, back - 1, 1, PROT_READ) ? pathplaces_at(back - 1) : NULL;
-	lock_give(&runtime.lock);
 	if (p && p->end == back)
 		leave_block(ctx, p, path, p->graph->core->block[p->vertex].instructions);
+	lock_give(&runtime.lock);
 	return p;
 }
 
@@ -70,9 +70,9 @@ static void leave_at(struct context *ctx, uint64_t pc, uint64_t path)
 
 	lock_take(&runtime.lock);
 	p = space_allows(&runtime.space, pc, 1, PROT_READ) ? pathplaces_at(pc) : NULL;
-	lock_give(&runtime.lock);
 	if (p)
 		leave_block(ctx, p, path, pathplaces_instructions(p->start, pc));
+	lock_give(&runtime.lock);
 }
 
 /* What is kept in the shadow of [from, to) belongs to activations that will not go on. The function of the last of them. */
@@ -150,8 +150,8 @@ void pathevents_unexpected(uint64_t target, const struct path_place *place)
 {
 	struct context *ctx = context_here();
 
-	leave_block(ctx, place, ctx->path, place->graph->core->block[place->vertex].instructions);
 	lock_take(&runtime.lock);
+	leave_block(ctx, place, ctx->path, place->graph->core->block[place->vertex].instructions);
 	pathplaces_at_for(target, place->graph->core->function);
 	ctx->path = pathplaces_begin(target);
 	lock_give(&runtime.lock);
@@ -195,37 +195,52 @@ static void take_edge(struct context *ctx, const struct path_graph *g, uint32_t 
 		return;
 	}
 	count_end(ctx, g, edge);
-	lock_take(&runtime.lock);
 	ctx->path = e->to != SLOPE_PATH_OUT ? path_begin(g, e->to) : pathplaces_begin(target);
-	lock_give(&runtime.lock);
+}
+
+static void take_next(struct context *ctx, const struct path_place *p, uint64_t next)
+{
+	uint32_t edge = pathplaces_edge(p, SLOPE_WAY_NEXT, next);
+
+	if (edge != UINT32_MAX && ctx->path >= PATHS_FIRST)
+		take_edge(ctx, p->graph, edge, next);
 }
 
 void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next)
 {
 	const struct path_place *p;
-	uint32_t edge;
 
 	lock_take(&runtime.lock);
 	p = pathplaces_at(pc);
+	if (p && p->last == pc)
+		take_next(ctx, p, next);
 	lock_give(&runtime.lock);
-	if (!p || p->last != pc)
-		return;
-	edge = pathplaces_edge(p, SLOPE_WAY_NEXT, next);
-	if (edge != UINT32_MAX && ctx->path >= PATHS_FIRST)
-		take_edge(ctx, p->graph, edge, next);
+}
+
+void pathevents_returned(struct context *ctx, uint64_t pc)
+{
+	const struct path_place *p;
+
+	lock_take(&runtime.lock);
+	p = space_allows(&runtime.space, pc - 1, 1, PROT_READ) ? pathplaces_at(pc - 1) : NULL;
+	if (p && p->end == pc && p->graph->core->block[p->vertex].end == SLOPE_BLOCK_CALLS)
+		take_next(ctx, p, pc);
+	lock_give(&runtime.lock);
 }
 
 /* A switch that translated code leaves to us. */
 void pathevents_switch(uint64_t target, const struct path_place *place)
 {
 	struct context *ctx = context_here();
-	const struct path_graph *g = place->graph;
-	uint32_t edge = pathplaces_edge(place, SLOPE_WAY_TABLE, target);
+	uint32_t edge;
 
+	lock_take(&runtime.lock);
+	edge = pathplaces_edge(place, SLOPE_WAY_TABLE, target);
 	if (edge == UINT32_MAX)
 		pathevents_unexpected(target, place);
 	else
-		take_edge(ctx, g, edge, target);
+		take_edge(ctx, place->graph, edge, target);
+	lock_give(&runtime.lock);
 }
 
 void pathevents_repeated(uint64_t kind, uint64_t left, const struct path_place *place)
@@ -246,6 +261,11 @@ void pathevents_lazy(uint64_t sp, uint64_t instructions)
 	lock_give(&runtime.lock);
 	if (p)
 		slope_path_repeat(table_of(context_here()), p->graph->core->number, p->vertex, instructions);
+}
+
+void pathevents_lazy_common(uint64_t sp, uint64_t instructions)
+{
+	pathevents_lazy(sp + 8, instructions);
 }
 
 /* ---- signal handlers ---- */

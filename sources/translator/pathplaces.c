@@ -16,6 +16,8 @@
 #define LINE_LOG2 7u
 #define RANGE_MAX (UINT64_C(1) << 61)
 #define LIMIT_MIN 1024u
+#define COUNTERS_SPARE 16u
+#define STUB_MAX 4u
 
 static struct {
 	struct slope_arena arena;
@@ -100,7 +102,7 @@ static enum flow_place place(void *data, uint64_t entry, uint64_t pc, uint64_t *
 		return codeplaces_is_stub(pc) ? FLOW_BORDER : FLOW_NO_CODE;
 	if (find(pc))
 		return FLOW_TAKEN;
-	if (codeplaces_is_entry(pc))
+	if (codeplaces_is_border(pc))
 		return FLOW_BORDER;
 	*until = same_until(pc);
 	return FLOW_INSIDE;
@@ -108,9 +110,25 @@ static enum flow_place place(void *data, uint64_t entry, uint64_t pc, uint64_t *
 
 static bool returns(void *data, uint64_t target)
 {
+	const char *name = codeplaces_called_name(target);
+
 	(void)data;
-	(void)target;
-	return true;
+	return !name || !flow_never_returns(name);
+}
+
+/* Up to its jump. */
+static uint32_t stub_instructions(uint64_t stub)
+{
+	ZydisDecodedInstruction i;
+	uint32_t count = 0;
+
+	while (count < STUB_MAX && decode(NULL, stub, &i, NULL)) {
+		count++;
+		stub += i.length;
+		if (i.mnemonic == ZYDIS_MNEMONIC_JMP)
+			return count;
+	}
+	return 0;
 }
 
 /* ---- graphs ---- */
@@ -157,12 +175,35 @@ static void choose_counters(struct path_graph *g)
 	uint64_t range;
 
 	g->shift = highest_offset(p, &range) + PATHS_FIRST;
-	if (p->total > PATHS_ARRAY_MAX || range > PATHS_ARRAY_MAX * 1024 || places.counters + p->total * 8 > PATHS_COUNTERS_END)
+	/* As many again for blocks that become two. */
+	g->counter_count = 2 * p->total + COUNTERS_SPARE;
+	if (p->total > PATHS_ARRAY_MAX || range > PATHS_ARRAY_MAX * 1024 || places.counters + g->counter_count * 8 > PATHS_COUNTERS_END)
 		return;
 	g->counters = places.counters;
-	places.counters += p->total * 8;
+	places.counters += g->counter_count * 8;
 	g->next = places.graphs;
 	places.graphs = g;
+}
+
+/* A call through the linkage table executes the stub as well, whose instructions are the caller's. */
+static void count_stubs(const struct path_graph *g, struct slope_graph *core)
+{
+	ZydisDecodedInstruction i;
+	uint64_t last, target;
+
+	decoder_begin(&runtime.decoder);
+	for (uint32_t v = 0; v < g->flow.blocks; v++) {
+		last = g->flow.block[v].last;
+		if (g->flow.block[v].end != SLOPE_BLOCK_CALLS && g->flow.block[v].end != SLOPE_BLOCK_TAIL_CALLS &&
+		    g->flow.block[v].end != SLOPE_BLOCK_STOPS)
+			continue;
+		if (!decode(NULL, last, &i, NULL) || !i.raw.imm[0].is_relative)
+			continue;
+		target = last + i.length + (uint64_t)i.raw.imm[0].value.s;
+		if (codeplaces_is_stub(target))
+			core->block[v].instructions += stub_instructions(target);
+	}
+	decoder_end(&runtime.decoder);
 }
 
 /* The graph with its paths numbered; where registers would need too many bits, with fewer paths. */
@@ -177,6 +218,7 @@ static struct slope_graph *number(const struct path_graph *g, uint32_t fn, uint3
 			return NULL;
 		core.function = fn;
 		core.flags |= flags;
+		count_stubs(g, &core);
 		if (!(kept = slope_graphs_add(graphs, &core, limit)))
 			return NULL;
 		highest_offset(&kept->paths, &range);
@@ -232,6 +274,144 @@ const struct path_place *pathplaces_at(uint64_t pc)
 	return pathplaces_at_for(pc, SLOPE_FN_NONE);
 }
 
+/* ---- blocks that become two ---- */
+
+/* Arrays of a graph with one more block and one more edge. */
+struct wider {
+	struct slope_block *block;
+	uint8_t *way;
+	struct slope_path_graph paths;
+	struct flow flow;
+};
+
+static bool widen(struct wider *w, const struct path_graph *g)
+{
+	struct slope_arena *arena = &observer.session.arena;
+
+	w->paths = g->core->paths;
+	w->flow = g->flow;
+	uint32_t vertices = ++w->paths.vertices, edges = ++w->paths.edges;
+
+	w->flow.blocks++;
+	w->flow.edges++;
+	w->block = slope_arena_alloc(arena, vertices * sizeof *w->block);
+	w->way = slope_arena_alloc(arena, edges);
+	w->paths.edge = slope_arena_alloc(arena, edges * sizeof *w->paths.edge);
+	w->paths.first = slope_arena_alloc(arena, (vertices + 1) * sizeof *w->paths.first);
+	w->paths.paths = slope_arena_alloc(arena, vertices * sizeof *w->paths.paths);
+	w->paths.start = slope_arena_alloc(arena, vertices * sizeof *w->paths.start);
+	w->paths.offset = slope_arena_alloc(arena, vertices * sizeof *w->paths.offset);
+	w->flow.block = slope_arena_alloc(&places.arena, vertices * sizeof *w->flow.block);
+	w->flow.edge = slope_arena_alloc(&places.arena, edges * sizeof *w->flow.edge);
+	w->flow.first = w->paths.first;
+	return w->block && w->way && w->paths.edge && w->paths.first && w->paths.paths && w->paths.start && w->paths.offset &&
+	       w->flow.block && w->flow.edge;
+}
+
+/* Vertex `v` is like the graph's `from`, its edges too. */
+static void copy_vertex(struct wider *w, const struct path_graph *g, uint32_t v, uint32_t from, uint32_t *at)
+{
+	const struct slope_path_graph *old = &g->core->paths;
+
+	w->block[v] = g->core->block[from];
+	w->flow.block[v] = g->flow.block[from];
+	w->paths.paths[v] = old->paths[from];
+	w->paths.start[v] = old->start[from];
+	w->paths.offset[v] = old->offset[from];
+	w->paths.first[v] = *at;
+	for (uint32_t e = old->first[from]; e < old->first[from + 1]; e++, ++*at) {
+		w->paths.edge[*at] = old->edge[e];
+		w->paths.edge[*at].from = v;
+		w->way[*at] = g->core->way[e];
+		w->flow.edge[*at] = g->flow.edge[e];
+	}
+}
+
+/* The first part of a block ends before pc, where an instruction begins. False: none does. */
+static bool cut_block(struct flow_block *first, struct flow_block *second, uint64_t pc)
+{
+	ZydisDecodedInstruction i;
+	uint32_t count = 0;
+	uint64_t at = first->start;
+	bool good = true;
+
+	decoder_begin(&runtime.decoder);
+	for (; good && at < pc; count++, at += i.length) {
+		first->last = at;
+		good = decode(NULL, at, &i, NULL);
+	}
+	decoder_end(&runtime.decoder);
+	second->start = pc;
+	second->bytes -= (uint32_t)(pc - first->start);
+	second->instructions -= count;
+	first->bytes = (uint32_t)(pc - first->start);
+	first->instructions = count;
+	first->end = SLOPE_BLOCK_FALLS;
+	return good && at == pc;
+}
+
+/* What was known of the whole block is now so of its second part, by which it is left. */
+static bool cut_place(struct path_graph *g, uint32_t vertex, uint32_t second, uint64_t end)
+{
+	const struct flow_block *b = &g->flow.block[vertex];
+
+	for (uint64_t line = b->start >> LINE_LOG2; line <= (end - 1) >> LINE_LOG2; line++) {
+		uint64_t *first = slope_map_get(&places.line, line);
+
+		for (struct path_place *p = first ? (struct path_place *)*first : NULL; p; p = p->next)
+			if (p->graph == g && p->vertex == vertex) {
+				p->start = b->start + b->bytes;
+				p->vertex = second;
+			}
+	}
+	return keep_place(g, vertex);
+}
+
+/*
+ * Control has come to the middle of a block from elsewhere: it becomes two. All numbers stay: the first part has one edge,
+ * of value 0, to the second, which has the block's edges; paths that begin with the second part come after all others.
+ */
+static bool split(struct path_graph *g, uint32_t vertex, uint64_t pc)
+{
+	struct slope_graph *core = g->core;
+	uint32_t second = core->paths.vertices, at = 0;
+	uint64_t total = core->paths.total + core->paths.paths[vertex], end = g->flow.block[vertex].start + g->flow.block[vertex].bytes;
+	struct wider w;
+
+	if ((g->counters && total > g->counter_count) || total >= RANGE_MAX || !widen(&w, g))
+		return false;
+	for (uint32_t v = 0; v < second; v++) {
+		if (v != vertex) {
+			copy_vertex(&w, g, v, v, &at);
+			continue;
+		}
+		uint32_t edge = at;
+
+		copy_vertex(&w, g, v, v, &at);
+		at = edge + 1;
+		w.paths.edge[edge] = (struct slope_path_edge){ .from = v, .to = second, .weight = 1 };
+		w.flow.edge[edge] = (struct flow_edge){ .target = pc, .to = second, .weight = 1, .way = SLOPE_WAY_NEXT };
+		w.way[edge] = SLOPE_WAY_NEXT;
+	}
+	copy_vertex(&w, g, second, vertex, &at);
+	w.paths.first[second + 1] = at;
+	w.paths.start[second] = core->paths.total;
+	w.paths.total = total;
+	if (!cut_block(&w.flow.block[vertex], &w.flow.block[second], pc))
+		return false;
+	w.block[vertex].bytes = w.flow.block[vertex].bytes;
+	w.block[vertex].end = SLOPE_BLOCK_FALLS;
+	w.block[vertex].instructions = w.flow.block[vertex].instructions;
+	w.block[second].address += w.flow.block[vertex].bytes;
+	w.block[second].bytes = w.flow.block[second].bytes;
+	w.block[second].instructions -= w.flow.block[vertex].instructions;
+	core->block = w.block;
+	core->way = w.way;
+	core->paths = w.paths;
+	g->flow = w.flow;
+	return cut_place(g, vertex, second, end);
+}
+
 /*
  * Where control comes back to behind a call, the block of the call has something to do first if paths end there: then one
  * begins with that block.
@@ -242,6 +422,8 @@ uint64_t pathplaces_begin(uint64_t pc)
 
 	if (!p)
 		return PATHS_NONE;
+	if (p->start != pc && split(p->graph, p->vertex, pc))
+		p = find(pc);
 	before = p->start == pc ? find(pc - 1) : NULL;
 	if (before && before->graph == p->graph && before->end == pc &&
 	    before->graph->core->block[before->vertex].end == SLOPE_BLOCK_CALLS) {

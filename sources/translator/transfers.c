@@ -33,10 +33,9 @@ static uint8_t *emit_probe(struct emit *e, unsigned half, bool keep_flags)
 	return emit_jump_ahead(e, CONDITION_NONE);
 }
 
-/* `begins`: a path begins there. */
-static void emit_go(struct emit *e, bool keep_flags, bool begins)
+static void emit_go(struct emit *e, bool keep_flags, enum lookup_path path)
 {
-	if (begins) {
+	if (path == LOOKUP_BEGINS) {
 		emit_bytes(e, "\x48\x8b\x88", 3);                 /* mov TARGETS+24(%rax), %rcx */
 		emit_32(e, PLAN_TARGETS + offsetof(struct codecache_target, begin));
 		emit_save(e, REG_RCX, CTX_PATH);
@@ -56,19 +55,19 @@ static void emit_go(struct emit *e, bool keep_flags, bool begins)
  * The program's address is in rcx, its own rcx in the context: find the
  * translation and go there. Flags are kept by `not` and `lea`, which make the difference, and jrcxz, which decides.
  */
-static void emit_lookup(struct maker *m, bool keep_flags, bool begins)
+static void emit_lookup(struct maker *m, bool keep_flags, enum lookup_path path)
 {
 	struct emit *e = &m->e;
 	struct cold *c = making_cold(m, COLD_MISS);
 
 	c->keep_flags = keep_flags;
-	c->begins = begins;
+	c->path = path;
 	emit_save(e, REG_RAX, CTX_REG(REG_RAX));
 	emit_save(e, REG_RCX, CTX_GUEST_TARGET);
 	if (keep_flags)
 		emit_save(e, REG_RDX, CTX_REG(REG_RDX));
 	c->jump[c->jumps++] = emit_probe(e, 0, keep_flags);
-	emit_go(e, keep_flags, begins);
+	emit_go(e, keep_flags, path);
 }
 
 static void cold_miss(struct maker *m, const struct cold *c)
@@ -79,13 +78,13 @@ static void cold_miss(struct maker *m, const struct cold *c)
 	if (c->keep_flags)
 		emit_restore(e, REG_RCX, CTX_GUEST_TARGET);
 	miss = emit_probe(e, 1, c->keep_flags);
-	emit_go(e, c->keep_flags, c->begins);
+	emit_go(e, c->keep_flags, c->path);
 	emit_land(e, miss);
 	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
 	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
 	if (c->keep_flags)
 		emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
-	exits_site(m, !observer.paths || c->begins ? SITE_INDIRECT : SITE_RETURN, 0, NULL);
+	exits_site(m, c->path == LOOKUP_RETURNS ? SITE_RETURN : c->path == LOOKUP_KEEPS ? SITE_CASE : SITE_INDIRECT, 0, NULL);
 }
 
 /* The operand of an indirect call or jump into rcx; the program's rcx goes to the context. */
@@ -181,7 +180,7 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	if (target)
 		exits_add_call(m, target);
 	else
-		emit_lookup(m, runtime.flags_cross_calls, observer.paths);
+		emit_lookup(m, runtime.flags_cross_calls, observer.paths ? LOOKUP_BEGINS : LOOKUP_PLAIN);
 }
 
 /* To where the call is made: in another block, which may have borrowed another register. */
@@ -295,7 +294,7 @@ static void observe_jump(struct maker *m, const struct step *s)
 
 static void emit_jump(struct maker *m, const struct step *s)
 {
-	bool begins = observer.paths;
+	enum lookup_path path = LOOKUP_PLAIN;
 
 	if (s->i.raw.imm[0].is_relative) {
 		if (observer.paths)
@@ -308,9 +307,9 @@ static void emit_jump(struct maker *m, const struct step *s)
 	if (observer.on)
 		observe_jump(m, s);
 	if (observer.paths)
-		begins = !pathcode_indirect(m, s);
+		path = pathcode_indirect(m, s) ? LOOKUP_KEEPS : LOOKUP_BEGINS;
 	/* Stubs jump to functions: no flags there. */
-	emit_lookup(m, runtime.flags_cross_calls || !observer.looks || !codeplaces_is_stub(m->trace.start), begins);
+	emit_lookup(m, runtime.flags_cross_calls || !observer.looks || !codeplaces_is_stub(m->trace.start), path);
 }
 
 /* The return as it was before all this, for programs whose functions return something in flags. */
@@ -328,7 +327,7 @@ static void emit_careful_return(struct maker *m, uint32_t more)
 		emit_bytes(&m->e, skip, sizeof skip);
 		emit_32(&m->e, more);
 	}
-	emit_lookup(m, true, false);
+	emit_lookup(m, true, observer.paths ? LOOKUP_RETURNS : LOOKUP_PLAIN);
 }
 
 /* Somebody may want to know where a return faults: here, and not in gate.S. */

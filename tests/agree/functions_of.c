@@ -32,8 +32,8 @@
 static struct {
 	const char *file, *name;
 	uint64_t entry, random;
-	uint64_t functions, empty, blocks, edges, instructions, switches, unresolved, tables;
-	uint64_t partly, shorter, overlaps, cut, many, huge, paths, walked;
+	uint64_t functions, empty, blocks, edges, instructions, switches, unresolved, tails;
+	uint64_t partly, unreached, shorter, overlaps, cut, many, walked;
 	bool list, time;
 	uint64_t only;
 	uint32_t way[LENGTH_MAX], decoded[LENGTH_MAX];
@@ -175,7 +175,6 @@ static void check_paths(const struct flow *f, struct slope_arena *arena)
 	CHECK(g->paths.regular && g->paths.regular <= g->paths.total);
 	all.cut += !!(g->flags & SLOPE_GRAPH_CUT);
 	all.many += g->paths.regular > 1u << 20;
-	all.huge += g->paths.regular > UINT64_C(1) << 60;
 	for (unsigned n = 0; n < WALKS; n++)
 		walk(&g->paths, n % 2 ? (uint32_t)random_below(f->blocks) : 0);
 	for (unsigned n = 0; n < NUMBERS; n++)
@@ -217,13 +216,39 @@ static void count_function(const struct flow *f)
 	all.instructions += f->instructions;
 	all.switches += f->switches;
 	all.unresolved += f->unresolved;
-	all.partly += !!f->unresolved;
+	all.tails += f->tail_calls;
 	all.shorter += !!(f->flags & SLOPE_GRAPH_SHORT);
 	for (uint32_t n = 0; all.list && n < f->blocks; n++)
 		if (f->block[n].end == SLOPE_BLOCK_JUMPS_ANYWHERE)
 			printf("%" PRIx64 " in %" PRIx64 " %s\n", f->block[n].last, f->entry, all.name ? all.name : "");
 	if (all.only)
 		print_graph(f);
+}
+
+/* Instructions of the function, but what only fills it up, that no block has: landing pads of exceptions, targets not found. */
+static void count_unreached(struct elfcode *c, const struct elfcode_function *e, const struct flow *f)
+{
+	ZydisDecodedInstruction i;
+	uint64_t before = all.unreached;
+
+	for (uint64_t pc = e->start; pc < e->end; pc += i.length) {
+		uint32_t block = flow_block_at(f, pc);
+
+		if (block != FLOW_NO_BLOCK) {
+			i.length = (uint8_t)(f->block[block].start + f->block[block].bytes - pc > 15 ? 15 :
+					     f->block[block].start + f->block[block].bytes - pc);
+			continue;
+		}
+		if (!c->source.decode(c, pc, &i, NULL))
+			break;
+		if (i.meta.category != ZYDIS_CATEGORY_NOP && i.meta.category != ZYDIS_CATEGORY_WIDENOP &&
+		    i.mnemonic != ZYDIS_MNEMONIC_INT3 && i.mnemonic != ZYDIS_MNEMONIC_UD2) {
+			if (all.list && all.unreached == before)
+				printf("%" PRIx64 " is not reached, of %" PRIx64 " %s\n", pc, e->start, e->name ? e->name : "");
+			all.unreached++;
+		}
+	}
+	all.partly += all.unreached != before;
 }
 
 static void look_at(struct elfcode *c, const struct elfcode_function *e)
@@ -237,6 +262,7 @@ static void look_at(struct elfcode *c, const struct elfcode_function *e)
 	if (flow_make(&f, &arena, &c->source, e->start)) {
 		count_function(&f);
 		check_flow(c, &f);
+		count_unreached(c, e, &f);
 		check_paths(&f, &arena);
 	} else {
 		all.empty++;
@@ -314,11 +340,13 @@ static bool look_at_file(const char *path)
 	for (size_t n = 0; n < c.functions; n++)
 		if (!c.function[n].cold && (!all.only || c.function[n].start == all.only))
 			look_at(&c, &c.function[n]);
-	printf("%s: %" PRIu64 " functions (%" PRIu64 " without code), %" PRIu64 " blocks, %" PRIu64 " edges, %" PRIu64 " instructions;\n"
-	       "  %" PRIu64 " switches resolved, %" PRIu64 " indirect jumps not, in %" PRIu64 " functions; %" PRIu64 " incomplete, %" PRIu64
-	       " overlaps;\n  more than 2^20 paths: %" PRIu64 ", than 2^60: %" PRIu64 ", cut: %" PRIu64 "; %" PRIu64 " paths walked\n",
-	       path, all.functions, all.empty, all.blocks, all.edges, all.instructions, all.switches, all.unresolved, all.partly,
-	       all.shorter, all.overlaps, all.many, all.huge, all.cut, all.walked);
+	printf("%s: %" PRIu64 " functions (%" PRIu64 " without code), %" PRIu64 " blocks, %" PRIu64 " edges, %" PRIu64
+	       " instructions;\n", path, all.functions, all.empty, all.blocks, all.edges, all.instructions);
+	printf("  %" PRIu64 " switches, %" PRIu64 " indirect tail calls, %" PRIu64 " indirect jumps not resolved;\n",
+	       all.switches, all.tails, all.unresolved);
+	printf("  %" PRIu64 " instructions that nothing leads to, in %" PRIu64 " functions;\n", all.unreached, all.partly);
+	printf("  %" PRIu64 " incomplete, %" PRIu64 " overlaps; more than 2^20 paths: %" PRIu64 ", than 2^60 (cut): %" PRIu64 "; %" PRIu64
+	       " paths walked\n", all.shorter, all.overlaps, all.many, all.cut, all.walked);
 	CHECK(all.functions);
 	if (all.time)
 		measure(&c);
