@@ -396,6 +396,18 @@ static void enter(struct thread *t, uint32_t at, uint64_t address, uint64_t sp)
 	}
 }
 
+/*
+ * Code in no graph right behind a call or a jump to another function, of whose block something is left: the stub of the
+ * linkage table, whose instructions are counted with that block.
+ */
+static bool is_stub(const struct thread *t, const struct frame *f)
+{
+	const struct block *b = f && f->block != NONE ? &block[f->block] : NULL;
+
+	return b && !t->signal && !t->returning && !t->left && f->executed < b->instructions &&
+	       (b->ends == CALLS || b->ends == STOPS || b->ends == TAIL_CALLS);
+}
+
 static void take(struct thread *t, const struct step *s)
 {
 	uint32_t module = (uint32_t)(s->place >> STEP_MODULE_SHIFT) & STEP_MODULE_MASK;
@@ -412,6 +424,11 @@ static void take(struct thread *t, const struct step *s)
 	if (!quiet || module != b->module || address <= f->last || address >= b->end || f->executed == b->instructions) {
 		uint32_t at = block_at(module, address, f && f->block != NONE ? block[f->block].graph : NONE);
 
+		if (at == NONE && is_stub(t, f)) {
+			f->executed++;
+			graph[block[f->block].graph].steps++;
+			return;
+		}
 		if (at == NONE) {
 			uint32_t key[] = { BARE, module, (uint32_t)(address >> 32), (uint32_t)address };
 
