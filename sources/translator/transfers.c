@@ -487,6 +487,8 @@ void transfers_cold(struct maker *m, const struct cold *c)
 		emit_call_of(m, s, making_target(s), false);
 		return;
 	case COLD_WAY:
+	case COLD_MEASURED:
+	case COLD_SAMPLE:
 		pathcode_cold(m, c);
 		return;
 	default:
