@@ -103,11 +103,26 @@ static bool same_memory(const struct effect *a, const struct effect *b)
 	return a->base == b->base && a->index == b->index && a->value == b->value && (a->index < 0 || a->scale == b->scale);
 }
 
-/* The compared register is another than the tracked one: is it that plus something, or the other way round? */
-static bool is_alias(struct flow_work *w, const struct tracked *t, int other, uint32_t first, uint32_t at, int64_t *plus)
+/* One instruction back; over the start of a part to its only predecessor. False: there is none. */
+static bool go_back(const struct flow_work *w, uint32_t *part, uint32_t *at)
 {
-	for (unsigned n = 0; at > first && n < ALIAS_MAX; n++) {
-		struct effect e = effect_of(w, --at);
+	while (*at == w->part[*part].first) {
+		const struct flow_part *p = &w->part[*part];
+
+		if (p[1].comes_from - p->comes_from != 1 || w->instruction[p->first].pc == w->entry)
+			return false;
+		*part = w->link[w->pred[p->comes_from]].from;
+		*at = w->part[*part].first + w->part[*part].count;
+	}
+	--*at;
+	return true;
+}
+
+/* The compared register is another than the tracked one: is it that plus something, or the other way round? */
+static bool is_alias(struct flow_work *w, const struct tracked *t, int other, uint32_t part, uint32_t at, int64_t *plus)
+{
+	for (unsigned n = 0; n < ALIAS_MAX && go_back(w, &part, &at); n++) {
+		struct effect e = effect_of(w, at);
 		int source = e.kind == EFFECT_COPY ? e.from : e.kind == EFFECT_ADDRESS && e.index < 0 ? e.base : -1;
 		int64_t by = e.kind == EFFECT_ADDRESS ? e.value : 0;
 
@@ -126,7 +141,7 @@ static bool is_alias(struct flow_work *w, const struct tracked *t, int other, ui
 }
 
 /* The comparison is reached: does it speak of what is tracked? */
-static bool compares(struct search *s, const struct tracked *t, uint32_t first, uint32_t at)
+static bool compares(struct search *s, const struct tracked *t, uint32_t part, uint32_t at)
 {
 	struct effect e = effect_of(s->w, at);
 	int64_t plus = 0;
@@ -136,7 +151,7 @@ static bool compares(struct search *s, const struct tracked *t, uint32_t first, 
 	if (e.kind == EFFECT_COMPARE_LOADED) {
 		if (t->reg >= 0 || !same_memory(&e, &t->memory))
 			return false;
-	} else if (t->reg < 0 || (e.to != t->reg && !is_alias(s->w, t, e.to, first, at, &plus))) {
+	} else if (t->reg < 0 || (e.to != t->reg && !is_alias(s->w, t, e.to, part, at, &plus))) {
 		return false;
 	}
 	int64_t bound = (int64_t)t->bound + plus + t->plus;
@@ -144,7 +159,6 @@ static bool compares(struct search *s, const struct tracked *t, uint32_t first, 
 	/* Not below a number that goes to zero with what is added: there are as many as are left up to the end. */
 	if (!t->bound)
 		bound = e.bytes == 4 && (uint32_t)(t->floor + (uint64_t)(plus + t->plus)) == 0 ? (uint32_t)-t->floor : 0;
-
 	if (bound <= 0 || bound > BOUND_MAX)
 		return false;
 	bool narrower = t->width_bound && t->width_bound < (uint64_t)bound;
@@ -212,11 +226,11 @@ static bool made_of(struct search *s, struct tracked *t, const struct effect *e)
 }
 
 /* One instruction back. False: that is the end. */
-static bool step_back(struct search *s, struct tracked *t, uint32_t first, uint32_t at)
+static bool step_back(struct search *s, struct tracked *t, uint32_t part, uint32_t at)
 {
 	struct effect e = effect_of(s->w, at);
 
-	if (at == t->compared && compares(s, t, first, at)) {
+	if (at == t->compared && compares(s, t, part, at)) {
 		t->width_bound = 0;
 		return false;
 	}
@@ -235,7 +249,7 @@ static void search_back(struct search *s, struct tracked t, uint32_t part, uint3
 	const struct flow_part *p = &s->w->part[part];
 
 	while (at > p->first)
-		if (!step_back(s, &t, p->first, --at)) {
+		if (!step_back(s, &t, part, --at)) {
 			give_up(s, &t);
 			return;
 		}

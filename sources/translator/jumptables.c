@@ -164,6 +164,19 @@ static bool resolve_value(struct flow_work *w, struct flow_jump *jump, const str
 		return is_possible(w, v->constant, false) && add_target(w, jump, v->constant);
 	if (v->kind != VALUE_LOADED || !find_table(w, part_of(w, v->at), v->at, &t))
 		return false;
+	struct flow_jump before = *jump;
+	size_t targets = w->targets;
+
+	jump->table = jump->count ? (struct flow_table){ 0 } : t;
+	if (read_table(w, jump, &t))
+		return true;
+	if (!t.exact)
+		return false;
+	/* The comparison was about something else, or something else has come between; what makes sense counts. */
+	*jump = before;
+	w->targets = targets;
+	t.exact = false;
+	t.first = 0;
 	jump->table = jump->count ? (struct flow_table){ 0 } : t;
 	return read_table(w, jump, &t);
 }
