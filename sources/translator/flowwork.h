@@ -94,6 +94,7 @@ struct effect {
 	int8_t to, from, base, index;        /* registers, or -1 */
 	bool has_sign;               /* what is narrower is extended by its sign */
 	bool sets_flags;
+	bool compares;               /* EFFECT_ADD_CONSTANT: subtracts, and so compares with what was there before */
 };
 
 /* Blocks in the making, by address. */
@@ -192,6 +193,10 @@ bool jumptables_resolve(struct flow_work *w, struct flow_jump *jump);
 /* ---- jumpvalues.c ---- */
 
 struct effect effect_of(struct flow_work *w, uint32_t instruction);
+/* Do both have the same memory operand, by its registers? */
+bool effect_same_operand(const struct effect *a, const struct effect *b);
+/* Is it a word of the function's own stack? */
+bool effect_is_slot(const struct effect *e);
 
 /* What a register holds: a constant, plus what `kind` says. */
 enum value_kind {

@@ -87,20 +87,17 @@ static void pass_branch(struct flow_work *w, const struct flow_link *l, struct t
 		struct effect e = effect_of(w, --at);
 		unsigned condition = w->instruction[last].condition;
 
-		if (e.kind == EFFECT_COMPARE || e.kind == EFFECT_COMPARE_LOADED) {
+		if (e.kind == EFFECT_COMPARE || e.kind == EFFECT_COMPARE_LOADED || e.compares) {
+			uint64_t constant = (uint64_t)(e.compares ? -e.value : e.constant);
+
 			t->compared = at;
-			t->bound = bound_by(condition, l->way == SLOPE_WAY_TAKEN, (uint64_t)e.constant);
-			t->floor = floor_by(condition, l->way == SLOPE_WAY_TAKEN, (uint64_t)e.constant);
+			t->bound = bound_by(condition, l->way == SLOPE_WAY_TAKEN, constant);
+			t->floor = floor_by(condition, l->way == SLOPE_WAY_TAKEN, constant);
 			return;
 		}
 		if (e.sets_flags)
 			return;
 	}
-}
-
-static bool same_memory(const struct effect *a, const struct effect *b)
-{
-	return a->base == b->base && a->index == b->index && a->value == b->value && (a->index < 0 || a->scale == b->scale);
 }
 
 /* One instruction back; over the start of a part to its only predecessor. False: there is none. */
@@ -140,6 +137,22 @@ static bool is_alias(struct flow_work *w, const struct tracked *t, int other, ui
 	return false;
 }
 
+/* Does the tracked memory hold what the compared register does? */
+static bool is_stored(struct flow_work *w, const struct tracked *t, int reg, uint32_t part, uint32_t at)
+{
+	for (unsigned n = 0; n < ALIAS_MAX && go_back(w, &part, &at); n++) {
+		struct effect e = effect_of(w, at);
+
+		if (e.kind == EFFECT_STORE && effect_same_operand(&e, &t->memory))
+			return e.from == reg;
+		if (e.kind == EFFECT_LOAD && e.to == reg && effect_same_operand(&e, &t->memory))
+			return true;
+		if (e.writes >> reg & 1)
+			return false;
+	}
+	return false;
+}
+
 /* The comparison is reached: does it speak of what is tracked? */
 static bool compares(struct search *s, const struct tracked *t, uint32_t part, uint32_t at)
 {
@@ -149,9 +162,12 @@ static bool compares(struct search *s, const struct tracked *t, uint32_t part, u
 	if (t->bound == 0 && t->floor == 0)
 		return false;
 	if (e.kind == EFFECT_COMPARE_LOADED) {
-		if (t->reg >= 0 || !same_memory(&e, &t->memory))
+		if (t->reg >= 0 || !effect_same_operand(&e, &t->memory))
 			return false;
-	} else if (t->reg < 0 || (e.to != t->reg && !is_alias(s->w, t, e.to, part, at, &plus))) {
+	} else if (t->reg < 0) {
+		if (!is_stored(s->w, t, e.to, part, at))
+			return false;
+	} else if (e.to != t->reg && !is_alias(s->w, t, e.to, part, at, &plus)) {
 		return false;
 	}
 	int64_t bound = (int64_t)t->bound + plus + t->plus;
@@ -230,13 +246,18 @@ static bool step_back(struct search *s, struct tracked *t, uint32_t part, uint32
 {
 	struct effect e = effect_of(s->w, at);
 
+	/* What a subtraction compares is what was there before. */
+	if (at == t->compared && e.compares && t->reg == e.to)
+		t->plus += e.value;
 	if (at == t->compared && compares(s, t, part, at)) {
 		t->width_bound = 0;
 		return false;
 	}
+	if (at == t->compared && e.compares && t->reg == e.to)
+		return true;
 	if (t->reg >= 0)
 		return !(e.writes >> t->reg & 1) || made_of(s, t, &e);
-	if (e.kind == EFFECT_STORE && same_memory(&e, &t->memory)) {
+	if (e.kind == EFFECT_STORE && effect_same_operand(&e, &t->memory)) {
 		t->reg = e.from;
 		return true;
 	}

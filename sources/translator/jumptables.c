@@ -156,17 +156,14 @@ static uint32_t part_of(const struct flow_work *w, uint32_t instruction)
 	return (uint32_t)low;
 }
 
-static bool resolve_value(struct flow_work *w, struct flow_jump *jump, const struct value *v)
+static bool resolve_table(struct flow_work *w, struct flow_jump *jump, const struct value *v)
 {
 	struct flow_table t = { .base = v->constant, .bytes = v->bytes, .has_sign = v->has_sign };
-
-	if (v->kind == VALUE_CONSTANT)
-		return is_possible(w, v->constant, false) && add_target(w, jump, v->constant);
-	if (v->kind != VALUE_LOADED || !find_table(w, part_of(w, v->at), v->at, &t))
-		return false;
 	struct flow_jump before = *jump;
 	size_t targets = w->targets;
 
+	if (!find_table(w, part_of(w, v->at), v->at, &t))
+		return false;
 	jump->table = jump->count ? (struct flow_table){ 0 } : t;
 	if (read_table(w, jump, &t))
 		return true;
@@ -181,6 +178,40 @@ static bool resolve_value(struct flow_work *w, struct flow_jump *jump, const str
 	return read_table(w, jump, &t);
 }
 
+static bool resolve_register(struct flow_work *w, struct flow_jump *jump, int reg, uint32_t part, uint32_t at, unsigned merges);
+
+/* The target comes from a word of the stack: whatever is written there, as far as the code is known. */
+static bool resolve_slot(struct flow_work *w, struct flow_jump *jump, const struct effect *load, unsigned merges)
+{
+	bool any = false;
+
+	for (uint32_t p = 0; p < w->parts; p++)
+		for (uint32_t at = w->part[p].first; at < w->part[p].first + w->part[p].count; at++) {
+			struct effect e = w->instruction[at].stores ? effect_of(w, at) : (struct effect){ 0 };
+
+			if (e.kind != EFFECT_STORE || e.bytes != 8 || !effect_same_operand(&e, load))
+				continue;
+			if (!resolve_register(w, jump, e.from, p, at, merges + 1))
+				return false;
+			any = true;
+		}
+	return any;
+}
+
+static bool resolve_value(struct flow_work *w, struct flow_jump *jump, const struct value *v, unsigned merges)
+{
+	struct effect load;
+
+	if (v->kind == VALUE_CONSTANT)
+		return is_possible(w, v->constant, false) && add_target(w, jump, v->constant);
+	if (v->kind != VALUE_LOADED)
+		return false;
+	load = effect_of(w, v->at);
+	if (effect_is_slot(&load) && !v->constant)
+		return merges < MERGES_MAX && resolve_slot(w, jump, &load, merges);
+	return resolve_table(w, jump, v);
+}
+
 /* The register holds the target before an instruction; where ways meet before it is made, each has one of its own. */
 static bool resolve_register(struct flow_work *w, struct flow_jump *jump, int reg, uint32_t part, uint32_t at, unsigned merges)
 {
@@ -189,7 +220,7 @@ static bool resolve_register(struct flow_work *w, struct flow_jump *jump, int re
 	uint32_t ways = p[1].comes_from - p->comes_from;
 
 	if (v.kind != VALUE_OPAQUE)
-		return resolve_value(w, jump, &v);
+		return resolve_value(w, jump, &v, merges);
 	if (value_definition(w, reg, part, at) != FLOW_NONE || merges == MERGES_MAX || !ways || ways > WAYS_MAX ||
 	    w->instruction[p->first].pc == w->entry)
 		return false;
@@ -214,7 +245,7 @@ bool jumptables_resolve(struct flow_work *w, struct flow_jump *jump)
 	if (e.kind == EFFECT_LOAD) {
 		struct value v = { .kind = VALUE_LOADED, .bytes = 8, .at = at };
 
-		good = resolve_value(w, jump, &v);
+		good = resolve_value(w, jump, &v, 0);
 	} else if (e.kind == EFFECT_COPY) {
 		good = resolve_register(w, jump, e.from, part, at, 0);
 	}
