@@ -2,6 +2,7 @@
 #include "sources/translator/flowwork.h"
 
 #define ROUNDS_MAX 64u           /* of looking for targets in code that targets have led to */
+#define ATTEMPTS_MAX 3u          /* to find out where tables end */
 #define FIRST_INSTRUCTIONS 64u
 
 /* ---- which places are known ---- */
@@ -303,6 +304,26 @@ static void make_room(struct flow_work *w)
 	FLOW_GROW(w, link, count / 2);
 }
 
+static void look_around(struct flow_work *w)
+{
+	want(w, w->entry);
+	for (unsigned round = 0; !w->failed; round++) {
+		decode_pending(w);
+		if (w->failed || !flow_shape(w) || !w->jumps || round >= ROUNDS_MAX || !resolve(w))
+			return;
+	}
+}
+
+/* Forgets all but where tables begin. */
+static void begin_anew(struct flow_work *w)
+{
+	slope_arena_free(w->arena, w->place.entry, w->place.capacity * sizeof *w->place.entry);
+	slope_map_init(&w->place, w->arena);
+	w->instructions = w->chunks = w->pendings = w->jumps = w->targets = w->parts = w->links = w->effects = 0;
+	w->slot_instructions = 0;
+	w->flags = 0;
+}
+
 bool flow_make(struct flow *f, struct slope_arena *arena, const struct flow_source *s, uint64_t entry)
 {
 	struct flow_work w = { .source = s, .arena = arena, .entry = entry };
@@ -311,10 +332,11 @@ bool flow_make(struct flow *f, struct slope_arena *arena, const struct flow_sour
 	*f = (struct flow){ .entry = entry };
 	slope_map_init(&w.place, arena);
 	make_room(&w);
-	want(&w, entry);
-	for (unsigned round = 0; !w.failed; round++) {
-		decode_pending(&w);
-		if (w.failed || !flow_shape(&w) || !w.jumps || round >= ROUNDS_MAX || !resolve(&w))
+	for (unsigned attempt = 0; attempt < ATTEMPTS_MAX && !w.failed; attempt++) {
+		if (attempt)
+			begin_anew(&w);
+		look_around(&w);
+		if (!jumptables_overrun(&w))
 			break;
 	}
 	good = !w.failed && flow_is_start(&w, entry) && (!w.jumps || flowstack_find_tails(&w)) && flowcycles_weigh(&w) &&

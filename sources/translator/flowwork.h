@@ -49,6 +49,7 @@ struct flow_table {
 	bool exact;                  /* that many, by a comparison */
 	bool has_sign;
 	uint8_t bytes, stride;
+	uint64_t end;                /* what was read of it ends there */
 };
 
 /* An indirect jump. */
@@ -57,7 +58,8 @@ struct flow_jump {
 	uint32_t first, count;       /* among the targets */
 	bool resolved;
 	bool leaves;                 /* the function: it is a tail call */
-	struct flow_table table;     /* if it has exactly one; otherwise its stride is 0 */
+	bool several;                /* tables, of which the last is kept */
+	struct flow_table table;     /* its stride is 0 if there is none */
 };
 
 /* Instructions of 64 bytes of code: where they begin, and which of them begin blocks. */
@@ -189,6 +191,8 @@ uint32_t flow_instruction_before(const struct flow_work *w, uint64_t pc);
 
 /* Looks for the targets of a jump, and adds them to the work's; false: not all can be told, or memory has run out. */
 bool jumptables_resolve(struct flow_work *w, struct flow_jump *jump);
+/* Has a table without a sure end been read into another one, which only code has shown that was found later? */
+bool jumptables_overrun(const struct flow_work *w);
 
 /* ---- jumpvalues.c ---- */
 

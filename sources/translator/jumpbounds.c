@@ -137,14 +137,18 @@ static bool is_alias(struct flow_work *w, const struct tracked *t, int other, ui
 	return false;
 }
 
-/* Does the tracked memory hold what the compared register does? */
-static bool is_stored(struct flow_work *w, const struct tracked *t, int reg, uint32_t part, uint32_t at)
+/* Does the tracked memory hold what the compared register does, plus something? */
+static bool is_stored(struct flow_work *w, const struct tracked *t, int reg, uint32_t part, uint32_t at, int64_t *plus)
 {
 	for (unsigned n = 0; n < ALIAS_MAX && go_back(w, &part, &at); n++) {
 		struct effect e = effect_of(w, at);
 
-		if (e.kind == EFFECT_STORE && effect_same_operand(&e, &t->memory))
-			return e.from == reg;
+		if (e.kind == EFFECT_STORE && effect_same_operand(&e, &t->memory)) {
+			struct tracked stored = { .reg = e.from };
+
+			*plus = 0;
+			return e.from == reg || is_alias(w, &stored, reg, part, at, plus);
+		}
 		if (e.kind == EFFECT_LOAD && e.to == reg && effect_same_operand(&e, &t->memory))
 			return true;
 		if (e.writes >> reg & 1)
@@ -165,7 +169,7 @@ static bool compares(struct search *s, const struct tracked *t, uint32_t part, u
 		if (t->reg >= 0 || !effect_same_operand(&e, &t->memory))
 			return false;
 	} else if (t->reg < 0) {
-		if (!is_stored(s->w, t, e.to, part, at))
+		if (!is_stored(s->w, t, e.to, part, at, &plus))
 			return false;
 	} else if (e.to != t->reg && !is_alias(s->w, t, e.to, part, at, &plus)) {
 		return false;

@@ -81,18 +81,19 @@ static bool read_before(struct flow_work *w, struct flow_jump *jump, const struc
 	for (size_t n = 0; n < w->jumps; n++) {
 		const struct flow_jump *j = &w->jump[n];
 
-		if (j->resolved && j->table.stride == t->stride && j->table.start == t->start && j->table.base == t->base &&
+		if (j->resolved && !j->several && j->table.stride == t->stride && j->table.start == t->start && j->table.base == t->base &&
 		    j->table.first == t->first && j->table.entries == t->entries && j->table.exact == t->exact &&
 		    j->table.bytes == t->bytes) {
 			jump->first = j->first;
 			jump->count = j->count;
+			jump->table = j->table;
 			return true;
 		}
 	}
 	return false;
 }
 
-static bool read_table(struct flow_work *w, struct flow_jump *jump, const struct flow_table *t)
+static bool read_table(struct flow_work *w, struct flow_jump *jump, struct flow_table *t)
 {
 	uint64_t most = t->entries ? t->entries : ENTRIES_OPEN, number, target;
 	bool any_inside = false;
@@ -112,6 +113,9 @@ static bool read_table(struct flow_work *w, struct flow_jump *jump, const struct
 		any_inside = any_inside || flow_place_of(w, target) == FLOW_INSIDE;
 		add_target(w, jump, target);
 	}
+	t->end = t->start + number * t->stride;
+	jump->several = jump->table.stride != 0;
+	jump->table = *t;
 	if (t->exact)
 		return number == most && any_inside;
 	return number >= 2 || (number && t->entries == 1);
@@ -164,7 +168,6 @@ static bool resolve_table(struct flow_work *w, struct flow_jump *jump, const str
 
 	if (!find_table(w, part_of(w, v->at), v->at, &t))
 		return false;
-	jump->table = jump->count ? (struct flow_table){ 0 } : t;
 	if (read_table(w, jump, &t))
 		return true;
 	if (!t.exact)
@@ -174,7 +177,6 @@ static bool resolve_table(struct flow_work *w, struct flow_jump *jump, const str
 	w->targets = targets;
 	t.exact = false;
 	t.first = 0;
-	jump->table = jump->count ? (struct flow_table){ 0 } : t;
 	return read_table(w, jump, &t);
 }
 
@@ -242,6 +244,8 @@ bool jumptables_resolve(struct flow_work *w, struct flow_jump *jump)
 
 	jump->first = targets;
 	jump->count = 0;
+	jump->several = false;
+	jump->table = (struct flow_table){ 0 };
 	if (e.kind == EFFECT_LOAD) {
 		struct value v = { .kind = VALUE_LOADED, .bytes = 8, .at = at };
 
@@ -255,4 +259,16 @@ bool jumptables_resolve(struct flow_work *w, struct flow_jump *jump)
 		return false;
 	}
 	return true;
+}
+
+bool jumptables_overrun(const struct flow_work *w)
+{
+	for (size_t n = 0; n < w->jumps; n++) {
+		const struct flow_jump *j = &w->jump[n];
+
+		for (size_t k = 0; k < w->marks && j->resolved && !j->table.exact; k++)
+			if (w->mark[k] > j->table.start && w->mark[k] < j->table.end)
+				return true;
+	}
+	return false;
 }
