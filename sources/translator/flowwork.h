@@ -125,9 +125,9 @@ struct flow_work {
 
 	struct flow_instruction *instruction;        /* sorted once flow_shape has run */
 	size_t instructions, instruction_capacity;
-	struct slope_map place;      /* pc / 64 to 1 + chunk */
+	struct slope_map place;      /* pc / 64 to chunk */
 	struct flow_chunk *chunk;
-	size_t chunks, chunk_capacity;
+	size_t chunks, chunk_capacity, own_chunks;   /* own: those from the entry to `until` come first */
 	uint64_t *pending;           /* addresses to decode from */
 	size_t pendings, pending_capacity;
 	uint64_t *mark;              /* addresses that code computes relative to itself: tables begin there */
@@ -171,8 +171,9 @@ static inline bool flow_grow(struct flow_work *w, void **array, size_t *capacity
 
 /* ---- flow.c ---- */
 
-/* That of a pc's 64 bytes, or NULL when memory runs out. */
+/* That of a pc's 64 bytes, made on first use, or NULL when memory runs out; the same, or NULL if it is not there. */
 struct flow_chunk *flow_chunk_of(struct flow_work *w, uint64_t pc);
+const struct flow_chunk *flow_chunk_at(const struct flow_work *w, uint64_t pc);
 /* Is an instruction known that begins there? */
 bool flow_is_start(const struct flow_work *w, uint64_t pc);
 /* The place of an address; the entry is inside. */
