@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * functions_of [--resolved=PERCENT] [--unresolved] [--time] [--at=ADDRESS] FILE...
+ * functions_of [--resolved=PERCENT] [--loose] [--unresolved] [--time] [--at=ADDRESS] FILE...
  *
  * Control flow graphs of all functions of ELF files, and the numbers of their
  * paths, against what must be so whatever the code is: blocks are made of
@@ -8,7 +8,8 @@
  * along random edges have the numbers that decode to them, edge by edge, and
  * random numbers decode to paths that have them; where there are few paths, all
  * of them are written down, and have all numbers. --resolved wants that share of
- * the indirect jumps that stay in a function to be known; --unresolved lists the
+ * the indirect jumps that stay in a function to be known; --loose lets functions
+ * without names have no borders; --unresolved lists the
  * others, and code that nothing leads to; --at prints one function's graph; --time compares the time
  * with that of the decoding alone. Files that are not there are skipped (exit status 77 if that is all).
  */
@@ -34,7 +35,7 @@
 static struct {
 	const char *file, *name;
 	uint64_t entry, random, only, least;
-	bool list, time;
+	bool list, time, loose;
 	uint8_t seen[ENUMERATED_MAX];
 	uint32_t way[LENGTH_MAX], decoded[LENGTH_MAX];
 	/* Of one file. */
@@ -387,6 +388,7 @@ static bool look_at_file(const char *path)
 	if (!elfcode_open(&c, path))
 		exit(1);
 	all.file = path;
+	c.loose = all.loose;
 	memset(&all.sum, 0, sizeof all.sum);
 	for (size_t n = 0; n < c.functions; n++)
 		if (!c.function[n].cold && (!all.only || c.function[n].start == all.only))
@@ -414,6 +416,8 @@ int main(int argc, char **argv)
 	for (int n = 1; n < argc; n++) {
 		if (!strcmp(argv[n], "--unresolved"))
 			all.list = true;
+		else if (!strcmp(argv[n], "--loose"))
+			all.loose = true;
 		else if (!strcmp(argv[n], "--time"))
 			all.time = true;
 		else if (!strncmp(argv[n], "--resolved=", 11))
