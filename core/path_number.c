@@ -14,7 +14,8 @@ struct numbering {
 	uint32_t *sorted, *spare;    /* edges; spare: while they are sorted */
 	uint8_t *mark;
 	uint64_t *offset;            /* the graph's */
-	uint64_t limit, heavy;       /* of paths from one vertex: not more than; so many are worth a cut */
+	uint64_t limit;              /* of paths from one vertex */
+	uint64_t heavy;              /* about its root: where more are behind an edge, a cut there makes room for long */
 	uint64_t again;              /* edges that may still be looked at once more */
 };
 
@@ -111,13 +112,14 @@ static uint64_t sum_up(struct slope_path_graph *g, uint32_t v)
 	return g->paths[v] = sum;
 }
 
-/* Edges of v behind which there are more than so many paths; cut, if asked for. */
-static uint32_t edges_above(struct slope_path_graph *g, uint32_t v, uint64_t paths, bool cut)
+/* Edges of v with many paths behind them; cut, if asked for. */
+static uint32_t heavy_edges(struct numbering *n, uint32_t v, bool cut)
 {
+	struct slope_path_graph *g = n->g;
 	uint32_t count = 0;
 
 	for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
-		if (paths_of(g, &g->edge[e]) <= paths)
+		if (paths_of(g, &g->edge[e]) <= n->heavy)
 			continue;
 		count++;
 		if (cut)
@@ -143,7 +145,7 @@ static uint32_t narrowest(struct numbering *n, uint32_t v)
 
 		if (n->seen[x] != call)
 			continue;
-		uint32_t edges = edges_above(g, x, n->heavy, false);
+		uint32_t edges = heavy_edges(n, x, false);
 
 		if (!edges)
 			break;           /* ways end here */
@@ -163,11 +165,25 @@ static uint32_t narrowest(struct numbering *n, uint32_t v)
 	return best;
 }
 
-/* Cuts some edges of v until it has few enough paths, those with the most behind them first. */
+/* Cuts edges of v until it has few enough paths, those with more behind them before others, and no more than it takes. */
 static void thin_out(struct numbering *n, uint32_t v)
 {
-	for (uint64_t most = n->limit; sum_up(n->g, v) > n->limit && most; most /= 2)
-		edges_above(n->g, v, most, true);
+	struct slope_path_graph *g = n->g;
+	unsigned __int128 sum = 0;
+
+	for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++)
+		sum += paths_of(g, &g->edge[e]);
+	for (uint64_t most = n->limit; most && sum > n->limit; most /= 2)
+		for (uint32_t e = g->first[v]; e < g->first[v + 1] && sum > n->limit; e++) {
+			uint64_t paths = paths_of(g, &g->edge[e]);
+
+			if (paths <= most)
+				continue;
+			g->edge[e].cut = SLOPE_PATH_MANY;
+			g->cut_edges++;
+			sum -= paths - 1;
+		}
+	sum_up(g, v);
 }
 
 /* Values and paths, with no more than the limit from any vertex (but one for each of its edges). */
@@ -180,7 +196,7 @@ static void count_paths(struct numbering *n)
 			continue;
 		uint32_t x = narrowest(n, v);
 
-		if (edges_above(n->g, x, n->heavy, true))
+		if (heavy_edges(n, x, true))
 			p = n->position[x] - 1;       /* all from there on once more */
 		else
 			thin_out(n, v);

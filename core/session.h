@@ -25,8 +25,7 @@
 	X(THREADS, "threads", "threads that could not be followed, for want of memory")     \
 	X(EDGES, "edges", "calls without a caller-callee edge, for want of memory")         \
 	X(FUNCTIONS, "functions", "calls of functions that found no room in the table")    \
-	X(CONTEXTS, "contexts", "calls without a place among the contexts, for want of memory") \
-	X(PATHS, "paths", "paths that could not be counted, for want of memory")
+	X(CONTEXTS, "contexts", "calls without a place among the contexts, for want of memory")
 
 enum slope_lost {
 #define X(id, name, text) SLOPE_LOST_##id,

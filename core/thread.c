@@ -150,6 +150,7 @@ void slope_thread_discard(struct slope_thread *t)
 	slope_arena_fini(&t->arena);
 	slope_map_init(&t->edge_by_ends, &t->arena);
 	slope_path_table_init(&t->paths, &t->arena);
+	t->path_sizes = (struct slope_path_sizes){ 0 };
 	t->calls = t->max_depth = 0;
 }
 
@@ -183,6 +184,7 @@ void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 	if (t->contexts)
 		slope_placing_restart(t);
 	slope_path_table_empty(&t->paths);
+	t->path_sizes.count = 0;
 	t->plain = slope_thread_is_plain(t);
 	t->calls = 0;
 	t->max_depth = t->depth;

@@ -22,6 +22,7 @@ struct decoder {
 	ZyanStatus (*operands)(const ZydisDecoder *decoder, const ZydisDecoderContext *context,
 			       const ZydisDecodedInstruction *instruction, ZydisDecodedOperand *operands, ZyanU8 count);
 	ZydisDecoderContext context;
+	unsigned open;               /* how often it was begun */
 	uint64_t program_fs;
 	uint64_t guard[8];           /* what it finds at %fs */
 	unsigned char vectors[512] __attribute__((aligned(16)));
@@ -45,6 +46,7 @@ static inline int decoder_register(ZydisRegister r)
 /* False when the library is not there or not as expected. */
 bool decoder_init(struct decoder *d, const char *library);
 
+/* They may be nested. */
 void decoder_begin(struct decoder *d);
 void decoder_end(struct decoder *d);
 

@@ -140,7 +140,8 @@ static void add_instruction(struct flow_work *w, uint64_t pc, const ZydisDecoded
 	f.condition = i->opcode & 15;
 	if (f.kind == FLOW_BRANCH || f.kind == FLOW_JUMP)
 		want(w, f.target);
-	if (f.kind == FLOW_BRANCH || f.kind == FLOW_CALL)
+	/* Behind a system call, because threads begin there. */
+	if (f.kind == FLOW_BRANCH || f.kind == FLOW_CALL || i->mnemonic == ZYDIS_MNEMONIC_SYSCALL)
 		want(w, next);
 	if (f.kind == FLOW_JUMP_INDIRECT)
 		add_jump(w, &f);

@@ -5,7 +5,7 @@
  * Decoding begins at the entry and goes wherever control may: along branches,
  * jumps, what comes behind calls, and the targets of switches, as far as their
  * tables can be found (jumptables.c). A block ends at every branch, jump, call,
- * return and trap, and before every target; system calls and repeated string
+ * return, system call and trap, and before every target; repeated string
  * instructions are ordinary. What lies in another function is left by an edge
  * TAIL, what belongs to another graph or is not known by ELSEWHERE. An indirect
  * jump with the stack as it was at the entry is a tail call to nobody knows where.

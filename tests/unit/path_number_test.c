@@ -216,6 +216,49 @@ static void the_narrow_place_is_cut(void **state)
 	done(&n);
 }
 
+/* 2^13 edges with 2^51 paths behind each: their sum is 0 in 64 bits. */
+static void sums_do_not_wrap(void **state)
+{
+	static struct slope_path_edge edge[(1 << 13) + 205];
+	struct numbered n;
+
+	(void)state;
+	for (uint32_t i = 0; i < 1 << 13; i++)
+		edge[i] = (struct slope_path_edge)E(0, 1);
+	size_t rest = diamonds(edge + (1 << 13), 51);
+
+	for (size_t i = 1 << 13; i < (1 << 13) + rest; i++) {
+		edge[i].from++;
+		edge[i].to += edge[i].to != OUT;
+	}
+	assert_true(number(&n, edge, (1 << 13) + rest, 155, SLOPE_PATH_LIMIT));
+	assert_in_range(n.g.paths[0], 1 << 13, SLOPE_PATH_LIMIT);
+	assert_in_range(n.g.cut_edges, 1, 2);
+	assert_in_range(n.g.total, 1, (UINT64_C(1) << 62) - 1);
+	done(&n);
+}
+
+/* 20 edges with 8 paths behind each, and 100 allowed: 11 times 8 and 9 times 1 are not too many. */
+static void no_more_is_cut_than_has_to_be(void **state)
+{
+	struct slope_path_edge edge[20 + 13];
+	struct numbered n;
+
+	(void)state;
+	for (uint32_t i = 0; i < 20; i++)
+		edge[i] = (struct slope_path_edge)E(0, 1);
+	size_t rest = diamonds(edge + 20, 3);
+
+	for (size_t i = 20; i < 20 + rest; i++) {
+		edge[i].from++;
+		edge[i].to += edge[i].to != OUT;
+	}
+	assert_true(number(&n, edge, 20 + rest, 11, 100));
+	assert_int_equal(n.g.cut_edges, 9);
+	assert_int_equal(n.g.paths[0], 11 * 8 + 9);
+	done(&n);
+}
+
 static int adds(const struct slope_path_graph *g)
 {
 	int count = 0;
@@ -313,6 +356,8 @@ int main(void)
 		cmocka_unit_test(what_is_no_graph_is_refused),
 		cmocka_unit_test(too_many_paths_are_cut),
 		cmocka_unit_test(the_narrow_place_is_cut),
+		cmocka_unit_test(sums_do_not_wrap),
+		cmocka_unit_test(no_more_is_cut_than_has_to_be),
 		cmocka_unit_test(edges_that_are_taken_often_have_no_code),
 		cmocka_unit_test(a_path_that_is_left_has_a_number),
 		cmocka_unit_test(without_memory_nothing_changes),
