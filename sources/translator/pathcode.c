@@ -476,7 +476,7 @@ void pathcode_call(struct maker *m, uint64_t target)
 /* A target that is not known yet, or a stub's, is for dispatch.c, so that the one that begins there is the one that is measured. */
 static void cold_sample(struct maker *m, const struct cold *c)
 {
-	bool known = c->target && !codeplaces_is_stub(c->target);
+	bool known = c->target && !codeplaces_in_linkage(c->target);
 
 	emit_ticks(m, CTX_TICKS_IN);
 	reports_call(&m->e, known ? (const void *)measures_call : (const void *)measures_call_target, (const struct argument[3]){
@@ -723,7 +723,7 @@ bool pathcode_indirect(struct maker *m, const struct step *s)
 	const struct slope_path_graph *p = place ? &place->graph->core->paths : NULL;
 	struct room_here room = room_at(0);
 
-	if (codeplaces_is_stub(m->trace.start))
+	if (codeplaces_in_linkage(m->trace.start))
 		return false;
 	if (place && place->graph->core->block[place->vertex].end == SLOPE_BLOCK_SWITCHES) {
 		emit_switch(m, place);
