@@ -36,8 +36,9 @@
 #define PATHS_MEASURED (UINT64_C(1) << 63)       /* the activation is measured: measures.c */
 
 /*
- * With contexts the upper half of CTX_PATH is 1 + the number of the calling context (bit 63 apart), and all registers fit
- * into the lower half: graphs have fewer paths, and no counters but those in the cache.
+ * With contexts, CTX_PATH_CONTEXT is 1 + the number of the calling context, in the bits from 32 on, and all registers fit
+ * into the lower half: graphs have fewer paths, and no counters but those in the cache. What a call keeps, and a key of the
+ * cache, are both words in one.
  */
 #define PATHS_CONTEXT_SHIFT 32u
 #define PATHS_REGISTER_MASK UINT64_C(0xffffffff)
@@ -66,6 +67,24 @@ static inline uint32_t path_hit_at(uint64_t number)
 
 	__asm__("crc32q %1, %0" : "+r"(crc) : "r"(number));
 	return (uint32_t)crc & ((1u << PATHS_CACHE_LOG2) - 1) << PATHS_HIT_LOG2;
+}
+
+/* With contexts: calls of functions from contexts, and where they lead; in front of the tree. */
+struct path_enter {
+	uint64_t key;                /* the context's bits of CTX_PATH, and the function */
+	uint64_t context;            /* those of the context that it leads to */
+	uint64_t calls;              /* that are not in the node yet */
+	uint64_t unused;
+};
+#define PATHS_ENTERS_AT 0x7d000000u
+#define PATHS_ENTERS_LOG2 15u
+
+static inline uint32_t path_enter_at(uint64_t key)
+{
+	uint64_t crc = 0;
+
+	__asm__("crc32q %1, %0" : "+r"(crc) : "r"(key));
+	return (uint32_t)crc & ((1u << PATHS_ENTERS_LOG2) - 1) << 5;
 }
 
 /* A graph as the translator needs it. */
@@ -166,6 +185,8 @@ void pathevents_unexpected(uint64_t target, const struct path_place *place);
 void pathevents_switch(uint64_t target, const struct path_place *place);
 /* A path's end that no counter is for. */
 void pathevents_miss(uint64_t number, uint64_t graph);
+/* The same with the context in the number. */
+void pathevents_miss_packed(uint64_t number, uint64_t graph);
 void pathevents_return(uint64_t sp);
 /* A function of the unwinder begins. */
 void pathevents_unwinds(uint64_t sp);
@@ -186,6 +207,18 @@ void pathevents_edge(const struct path_place *place, uint64_t target, uint64_t w
 uint64_t *pathevents_kept(struct context *ctx, uint64_t sp);
 /* The thread ends, at ctx->path_pc; what it has counted goes to its table. */
 void pathevents_end(struct context *ctx);
+
+/* Register and context in one, and back. */
+static inline uint64_t path_packed(const struct context *ctx)
+{
+	return ctx->path | ctx->path_context;
+}
+
+static inline void path_unpack(struct context *ctx, uint64_t packed, bool contexts)
+{
+	ctx->path = contexts ? packed & (PATHS_MEASURED | PATHS_REGISTER_MASK) : packed;
+	ctx->path_context = contexts ? packed & ~PATHS_REGISTER_MASK & ~PATHS_MEASURED : 0;
+}
 
 /* ---- pathcontexts.c ---- */
 

@@ -80,12 +80,8 @@ void pathcode_context(struct maker *m, uint32_t fn, bool flags)
 /* CTX_PATH = value */
 static void set(struct maker *m, uint64_t value, struct room_here room)
 {
-	if (observer.path_contexts || is_short((int64_t)value)) {
-		/* movl or movq $value, %gs:PATH: a context stays as it is */
-		emit_byte(&m->e, 0x65);
-		if (!observer.path_contexts)
-			emit_byte(&m->e, 0x48);
-		emit_bytes(&m->e, "\xc7\x04\x25", 3);
+	if (is_short((int64_t)value)) {
+		emit_bytes(&m->e, "\x65\x48\xc7\x04\x25", 5);     /* movq $value, %gs:PATH */
 		emit_32(&m->e, CTX_PATH);
 		emit_32(&m->e, (uint32_t)value);
 		return;
@@ -203,6 +199,8 @@ static void count_in_cache(struct maker *m, const struct path_graph *g, int64_t 
 		give_back(m, &room);
 		return;
 	}
+	if (observer.path_contexts)
+		emit_context(&m->e, 0x0b, number, CTX_PATH_CONTEXT);      /* or */
 	emit_byte(&m->e, 0x40 | (place >> 3 & 1) * 5);            /* xor %place, %place */
 	emit_byte(&m->e, 0x31);
 	emit_byte(&m->e, 0xc0 | (place & 7) << 3 | (place & 7));
@@ -223,7 +221,7 @@ static void count_in_cache(struct maker *m, const struct path_graph *g, int64_t 
 	done = emit_jump_ahead(&m->e, CONDITION_NONE);
 	emit_land(&m->e, other[0]);
 	emit_land(&m->e, other[1]);
-	reports_call(&m->e, (const void *)pathevents_miss, (const struct argument[3]){
+	reports_call(&m->e, (const void *)pathevents_miss_packed, (const struct argument[3]){
 		{ ARGUMENT_REGISTER, number }, { ARGUMENT_CONSTANT, g->core->number },
 	});
 	emit_land(&m->e, done);
@@ -486,6 +484,14 @@ void pathcode_call(struct maker *m, uint64_t target)
 
 	emit_save(&m->e, REG_R11, CTX_PATH_KEPT_A);
 	emit_restore(&m->e, REG_R11, CTX_PATH);
+	if (observer.path_contexts) {
+		struct address both = { .base = REG_R11, .index = REG_R10 };
+
+		emit_save(&m->e, REG_R10, CTX_PATH_KEPT_B);
+		emit_restore(&m->e, REG_R10, CTX_PATH_CONTEXT);
+		emit_address(&m->e, REG_R11, &both, 0);           /* lea */
+		emit_restore(&m->e, REG_R10, CTX_PATH_KEPT_B);
+	}
 	emit_memory(&m->e, 0x89, REG_R11, (struct operand){ &top, true, true }, 0);
 	emit_restore(&m->e, REG_R11, CTX_PATH_KEPT_A);
 	if (target) {

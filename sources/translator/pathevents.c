@@ -24,9 +24,7 @@ uint64_t *pathevents_kept(struct context *ctx, uint64_t sp)
 /* A path begins here, in the same context as before. */
 static void begin_at(struct context *ctx, uint64_t pc, uint64_t measured)
 {
-	uint64_t begin = pathplaces_begin(pc);
-
-	ctx->path = (observer.path_contexts ? (ctx->path & ~PATHS_REGISTER_MASK & ~PATHS_MEASURED) | begin : begin) | measured;
+	ctx->path = pathplaces_begin(pc) | measured;
 }
 
 /* The same where a function begins. */
@@ -157,6 +155,8 @@ static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 	lock_take(&runtime.lock);
 	pathplaces_at_for(pc, fn);
 	begin_at(ctx, pc, 0);
+	if (observer.path_contexts && pathcontexts_number(ctx->path_context) == SLOPE_PATH_CONTEXT_NONE)
+		pathcontexts_root(ctx, 0);
 	lock_give(&runtime.lock);
 }
 
@@ -166,6 +166,7 @@ void pathevents_landed(uint64_t sp)
 {
 	struct context *ctx = context_here();
 
+	path_unpack(ctx, ctx->path, observer.path_contexts);
 	if (ctx->path)
 		measures_resume(ctx, sp);
 	else
@@ -179,7 +180,7 @@ void pathevents_jump(uint64_t target, uint64_t sp)
 	uint64_t *kept = pathevents_kept(ctx, sp - 8);
 
 	if (*kept && *(const uint64_t *)(sp - 8) == target) {
-		ctx->path = *kept;
+		path_unpack(ctx, *kept, observer.path_contexts);
 		*kept = 0;
 		return;
 	}
@@ -195,6 +196,8 @@ void pathevents_return(uint64_t sp)
 	*kept = 0;
 	if ((int64_t)ctx->path <= 0)
 		pathevents_landed(sp);
+	else
+		path_unpack(ctx, ctx->path, observer.path_contexts);
 }
 
 void pathevents_unexpected(uint64_t target, const struct path_place *place)
@@ -202,7 +205,7 @@ void pathevents_unexpected(uint64_t target, const struct path_place *place)
 	struct context *ctx = context_here();
 
 	lock_take(&runtime.lock);
-	leave_block(ctx, place, ctx->path, place->graph->core->block[place->vertex].instructions);
+	leave_block(ctx, place, path_packed(ctx), place->graph->core->block[place->vertex].instructions);
 	pathplaces_at_for(target, place->graph->core->function);
 	begin_at(ctx, target, 0);        /* and if it was measured, it is no longer */
 	lock_give(&runtime.lock);
@@ -220,6 +223,11 @@ static void take_hit(struct context *ctx, const struct path_hit *hit)
 }
 
 void pathevents_miss(uint64_t number, uint64_t graph)
+{
+	pathevents_miss_packed(number | context_here()->path_context, graph);
+}
+
+void pathevents_miss_packed(uint64_t number, uint64_t graph)
 {
 	struct context *ctx = context_here();
 	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT + path_hit_at(number));
@@ -240,8 +248,7 @@ static void count_end(struct context *ctx, const struct path_graph *g, uint32_t 
 
 	if (ctx->path & PATHS_MEASURED)
 		measures_path(ctx, &(struct slope_path_row){
-			.graph = g->core->number, .context = pathcontexts_number(number),
-			.number = observer.path_contexts ? number & PATHS_REGISTER_MASK : number, .stop = SLOPE_PATH_NOT_STOPPED,
+			.graph = g->core->number, .context = pathcontexts_number(ctx->path_context), .number = number, .stop = SLOPE_PATH_NOT_STOPPED,
 		}, last);
 	if (g->counters)
 		++*(uint64_t *)((char *)context_window(ctx) + g->counters + 8 * number);
@@ -286,7 +293,7 @@ static void take_next(struct context *ctx, const struct path_place *p, uint64_t 
 {
 	uint32_t edge = pathplaces_edge(p, SLOPE_WAY_NEXT, next);
 
-	if (edge != UINT32_MAX && (ctx->path & (observer.path_contexts ? PATHS_REGISTER_MASK : ~PATHS_MEASURED)) >= PATHS_FIRST)
+	if (edge != UINT32_MAX && (ctx->path & ~PATHS_MEASURED) >= PATHS_FIRST)
 		take_edge(ctx, p->graph, edge, next);
 }
 
@@ -298,7 +305,7 @@ static void land_instead(struct context *ctx, uint64_t pc, uint64_t slot)
 {
 	for (size_t i = 0; i < ctx->unwound; i++)
 		if (ctx->unwinding[i].slot == slot) {
-			leave_call(ctx, ctx->unwinding[i].back, ctx->path);
+			leave_call(ctx, ctx->unwinding[i].back, path_packed(ctx));
 			break;
 		}
 	land(ctx, pc, slot);
@@ -411,7 +418,7 @@ void pathevents_restorer(struct context *ctx, uint64_t next)
 /* Interrupted at pc; the handler returns to an address that lies at sp. */
 void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t interrupted_sp, uint64_t handler, uint64_t sp)
 {
-	*pathevents_kept(ctx, sp) = ctx->path;
+	*pathevents_kept(ctx, sp) = path_packed(ctx);
 	if (ctx->handlers == CONTEXT_HANDLERS) {
 		for (unsigned i = 1; i < CONTEXT_HANDLERS; i++)
 			ctx->handler[i - 1] = ctx->handler[i];
@@ -434,12 +441,12 @@ void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
 	while (ctx->handlers && ctx->handler[ctx->handlers - 1].frame != sp - 8)
 		ctx->handlers--;
 	if (*kept) {
-		ctx->path = *kept;
+		path_unpack(ctx, *kept, observer.path_contexts);
 		*kept = 0;
 	}
 	/* The handler may have chosen another place to go on at. */
 	if (ctx->handlers && ctx->handler[ctx->handlers - 1].pc != pc) {
-		leave_at(ctx, ctx->handler[ctx->handlers - 1].pc, ctx->path);
+		leave_at(ctx, ctx->handler[ctx->handlers - 1].pc, path_packed(ctx));
 		lock_take(&runtime.lock);
 		begin_at(ctx, pc, 0);
 		lock_give(&runtime.lock);
@@ -453,11 +460,11 @@ void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
 void pathevents_start(struct context *ctx, uint64_t pc)
 {
 	lock_take(&runtime.lock);
-	if (observer.path_contexts && !ctx->path)
+	if (observer.path_contexts && !ctx->path_context)
 		pathcontexts_root(ctx, 0);
 	begin_function(ctx, pc);
 	lock_give(&runtime.lock);
-	if ((ctx->path & (observer.path_contexts ? PATHS_REGISTER_MASK : UINT64_MAX)) >= PATHS_FIRST)
+	if (ctx->path >= PATHS_FIRST)
 		ctx->path |= ctx->path_flag;
 	ctx->path_flag = 0;
 	ctx->path_pc = pc;
@@ -492,7 +499,7 @@ static void leave_page(struct context *ctx, uint64_t at)
 /* Activations that have not returned, wherever the program has memory. */
 static void leave_all(struct context *ctx)
 {
-	leave_at(ctx, ctx->path_pc, ctx->path);
+	leave_at(ctx, ctx->path_pc, path_packed(ctx));
 	ctx->path = PATHS_NONE;
 	for (size_t i = 0; i < runtime.space.count; i++) {
 		const struct space_region *region = &runtime.space.region[i];
@@ -533,6 +540,8 @@ static void forget_counts(struct context *ctx)
 	char *window = context_window(ctx);
 
 	system_call(__NR_madvise, (long)(window + PATHS_COUNTERS_AT), PATHS_COUNTERS_END - PATHS_COUNTERS_AT, MADV_DONTNEED, 0, 0, 0);
+	if (observer.path_contexts)
+		system_call(__NR_madvise, (long)(window + PATHS_ENTERS_AT), sizeof(struct path_enter) << PATHS_ENTERS_LOG2, MADV_DONTNEED, 0, 0, 0);
 	system_call(__NR_madvise, (long)(window + PATHS_CACHE_AT), sizeof(struct path_hit) << PATHS_CACHE_LOG2, MADV_DONTNEED, 0, 0, 0);
 }
 
