@@ -127,6 +127,8 @@ static void emit_stack_move(struct maker *m, unsigned step)
 
 	c->step = step;
 	emit_save(&m->e, REG_RSP, CTX_SPARE);
+	if (observer.paths)
+		emit_save(&m->e, REG_RSP, CTX_OLD_SP);
 	blocks_copy(m, s);
 	if (flags) {
 		making_jump(m, c, CONDITION_NONE);
@@ -185,6 +187,8 @@ static void emit_end(struct maker *m)
 	case STEP_REQUEST:
 		exits_give_back(m);
 		reports_call(&m->e, (const void *)observing_request, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RAX } });
+		if (observer.paths)
+			pathcode_on(m, last, next);
 		exits_add_plain(m, next);
 		return;
 	case STEP_BRANCH:

@@ -10,7 +10,7 @@
  *
  * The path register is a word of the context, CTX_PATH. It always fits the block of the graph
  * that the program is in; it is never 0. Every call keeps the caller's in the shadow of the
- * place where the return address lies, every return takes it back and leaves
+ * place where the return address lies (where input sizes have that shadow, in a second window), every return takes it back and leaves
  * 0 there: so whoever switches stacks, returns late or never, or comes from elsewhere,
  * finds the right one or none, and in the latter case C begins a path where control has come to. What is
  * not 0 in the shadow of a stack are activations that have not returned.
@@ -119,8 +119,10 @@ void pathcode_cold(struct maker *m, const struct cold *c);
 void pathcode_call(struct maker *m, uint64_t target);
 /* Before a return. */
 void pathcode_return(struct maker *m, const struct step *s);
+/* Before an indirect jump: the path that ends with it. */
+void pathcode_leave(struct maker *m, const struct step *s);
 /*
- * Before an indirect jump; its target is in rcx, the program's rcx in the context. True: CTX_PATH is what it is to be there;
+ * Then before the same jump; its target is in rcx, the program's rcx in the context. True: CTX_PATH is what it is to be there;
  * false: that is still to be found.
  */
 bool pathcode_indirect(struct maker *m, const struct step *s);
@@ -141,7 +143,9 @@ void pathevents_jump(uint64_t target, uint64_t sp);
 void pathevents_unexpected(uint64_t target, const struct path_place *place);
 /* A switch whose code is no shorter. */
 void pathevents_switch(uint64_t target, const struct path_place *place);
-/* A path's end that no counter is for. */
+/* A path's end. */
+void pathevents_count(uint64_t number, const struct path_graph *g);
+/* One that no counter is for. */
 void pathevents_miss(uint64_t number, uint64_t graph);
 void pathevents_return(uint64_t sp);
 /* The call before this address has come back, and not to where that is seen. */

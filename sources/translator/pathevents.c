@@ -17,7 +17,7 @@
 
 static uint64_t *kept_at(struct context *ctx, uint64_t sp)
 {
-	return (uint64_t *)((char *)context_window(ctx) + sp);
+	return (uint64_t *)(ctx->path_window + sp);
 }
 
 static struct slope_path_table *table_of(struct context *ctx)
@@ -161,7 +161,7 @@ void pathevents_miss(uint64_t number, uint64_t graph)
 {
 	struct context *ctx = context_here();
 	uint32_t place = (uint32_t)(number * (PATHS_HASH & 0x7fffffff)) >> (32 - PATHS_CACHE_LOG2);
-	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT) + place;
+	struct path_hit *hit = (struct path_hit *)(ctx->path_window + PATHS_CACHE_AT) + place;
 	struct slope_path_row key = { .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED };
 
 	if (hit->graph == graph + 1 && hit->number == number) {
@@ -176,14 +176,19 @@ void pathevents_miss(uint64_t number, uint64_t graph)
 	*hit = (struct path_hit){ number, graph + 1, 1, 0 };
 }
 
-static void count_end(struct context *ctx, const struct path_graph *g, uint32_t edge)
+void pathevents_count(uint64_t number, const struct path_graph *g)
 {
-	uint64_t number = ctx->path + (uint64_t)(g->core->paths.edge[edge].add - g->shift);
+	struct context *ctx = context_here();
 
 	if (g->counters)
-		++*(uint64_t *)((char *)context_window(ctx) + g->counters + 8 * number);
+		++*(uint64_t *)(ctx->path_window + g->counters + 8 * number);
 	else
 		pathevents_miss(number, g->core->number);
+}
+
+static void count_end(struct context *ctx, const struct path_graph *g, uint32_t edge)
+{
+	pathevents_count(ctx->path + (uint64_t)(g->core->paths.edge[edge].add - g->shift), g);
 }
 
 static void take_edge(struct context *ctx, const struct path_graph *g, uint32_t edge, uint64_t target)
@@ -306,7 +311,7 @@ void pathevents_start(struct context *ctx, uint64_t pc)
 static void each_page(struct context *ctx, uint64_t from, uint64_t to, void (*visit)(struct context *ctx, uint64_t at))
 {
 	long pagemap = system_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
-	uint64_t window = (uint64_t)context_window(ctx), entry[PAGEMAP_RUN];
+	uint64_t window = (uint64_t)ctx->path_window, entry[PAGEMAP_RUN];
 
 	for (uint64_t at = from; at < to;) {
 		uint64_t pages = (to - at) / SLOPE_PAGE_BYTES;
@@ -343,7 +348,7 @@ static void leave_all(struct context *ctx)
 
 static void take_counters(struct context *ctx, const struct path_graph *g)
 {
-	const uint64_t *counter = (const uint64_t *)((char *)context_window(ctx) + g->counters);
+	const uint64_t *counter = (const uint64_t *)(ctx->path_window + g->counters);
 	struct slope_path_row key = {
 		.graph = g->core->number, .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED,
 	};
@@ -357,7 +362,7 @@ static void take_counters(struct context *ctx, const struct path_graph *g)
 
 static void take_cache(struct context *ctx)
 {
-	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT);
+	struct path_hit *hit = (struct path_hit *)(ctx->path_window + PATHS_CACHE_AT);
 	struct slope_path_row key = { .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED };
 
 	for (uint32_t i = 0; i < 1u << PATHS_CACHE_LOG2; i++, hit++) {
@@ -372,7 +377,7 @@ static void take_cache(struct context *ctx)
 
 static void forget_counts(struct context *ctx)
 {
-	char *window = context_window(ctx);
+	char *window = ctx->path_window;
 
 	system_call(__NR_madvise, (long)(window + PATHS_COUNTERS_AT), PATHS_COUNTERS_END - PATHS_COUNTERS_AT, MADV_DONTNEED, 0, 0, 0);
 	system_call(__NR_madvise, (long)(window + PATHS_CACHE_AT), sizeof(struct path_hit) << PATHS_CACHE_LOG2, MADV_DONTNEED, 0, 0, 0);
