@@ -274,8 +274,7 @@ bool codeplaces_is_entry(uint64_t address)
 	return f && f->start == own && !contains(f->name, ".cold");
 }
 
-/* The slot that a stub jumps by, in memory; 0: none. */
-static uint64_t slot_of(uint64_t stub)
+uint64_t codeplaces_slot(uint64_t stub)
 {
 	const uint8_t *code = (const uint8_t *)stub;
 	int32_t displacement;
@@ -290,7 +289,7 @@ static uint64_t slot_of(uint64_t stub)
 
 const char *codeplaces_called_name(uint64_t address)
 {
-	uint64_t own, slot = codeplaces_is_stub(address) ? slot_of(address) : 0;
+	uint64_t own, slot = codeplaces_is_stub(address) ? codeplaces_slot(address) : 0;
 	struct module *m = find(address, &own);
 	const struct symbols_function *f = m && !slot ? symbols_around(&m->symbols, own) : NULL;
 

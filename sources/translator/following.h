@@ -7,6 +7,7 @@
  *   pathplaces.c           which graph a piece of code belongs to
  *   pathcode.c             what is added to translated code
  *   pathevents.c           what is left to C: landings, paths that are left, the end
+ *   measures.c             activations that are measured by counters.h
  *
  * The path register is a word of the context, CTX_PATH. It always fits the block of the graph
  * that the program is in; it is never 0. Every call keeps the caller's in the shadow of the
@@ -25,11 +26,13 @@
 
 #include "core/paths.h"
 #include "sources/translator/context.h"
+#include "sources/translator/counters.h"
 #include "sources/translator/flow.h"
 #include "sources/translator/making.h"
 
 #define PATHS_NONE 1                     /* no path is followed */
 #define PATHS_FIRST 2                    /* no other register is below */
+#define PATHS_MEASURED (UINT64_C(1) << 63)       /* the activation is measured: measures.c */
 
 #define PATHS_COUNTERS_AT 0x60000000u    /* from %gs */
 #define PATHS_COUNTERS_END 0x7c000000u
@@ -158,7 +161,24 @@ void pathevents_lazy_common(uint64_t sp, uint64_t instructions);
 void pathevents_repeated(uint64_t kind, uint64_t left, const struct path_place *place);
 void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t handler, uint64_t sp);
 void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp);
+/* An edge that ends a path of an activation that is measured, or that translated code leaves to us. */
+void pathevents_edge(const struct path_place *place, uint64_t target, uint64_t way);
+/* What a call keeps in the shadow of its return address. */
+uint64_t *pathevents_kept(struct context *ctx, uint64_t sp);
 /* The thread ends, at ctx->path_pc; what it has counted goes to its table. */
 void pathevents_end(struct context *ctx);
+
+/* ---- measures.c ---- */
+
+/* Once, and for each thread, in that thread; where nothing is to be measured nothing is done. */
+void measures_start(struct context *ctx);
+void measures_thread(struct context *ctx);
+void measures_end(struct context *ctx);
+void measures_forked(struct context *ctx);
+/* From translated code, when CTX_COUNTDOWN is over: a call; one whose target is for dispatch.c to be found, in ctx->guest_target. */
+void measures_call(uint64_t sp);
+void measures_call_target(uint64_t sp, uint64_t target);
+void measures_resume(struct context *ctx, uint64_t sp);
+void measures_path(struct context *ctx, const struct slope_path_row *key, bool last);
 
 #endif

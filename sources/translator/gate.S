@@ -471,7 +471,7 @@ slope_gate_plain_return:
 	movq $0, %gs:\place
 	mov %rcx, %gs:CTX_PATH
 	test %rcx, %rcx
-	jz 5f
+	jle 5f
 6:
 	.endm
 	.macro take_path_missed place

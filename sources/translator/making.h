@@ -41,7 +41,7 @@ struct cold {
 	/* Those of checks.c, those of transfers.c. */
 	enum {
 		COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK,
-		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED, COLD_WAY,
+		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED, COLD_WAY, COLD_MEASURED, COLD_SAMPLE,
 	} kind;
 	uint8_t *jump[JUMPS_MAX];    /* their displacements */
 	unsigned jumps;
@@ -52,6 +52,9 @@ struct cold {
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
 	bool keep_flags;             /* COLD_MISS: as the first look did; others: the program's are at CTX_FLAGS_HOME */
 	enum lookup_path path;       /* COLD_MISS */
+	const struct path_place *place;      /* COLD_MEASURED: the edge that is taken */
+	uint32_t way;                /* enum slope_edge_way */
+	uint64_t target;             /* COLD_MEASURED; COLD_SAMPLE: of the call; 0: in rcx */
 	const struct symbols_range *code;    /* COLD_FAR: the module's */
 	unsigned step;               /* COLD_BRANCH and COLD_STACK: the one that left; COLD_ODD_STACK: the one before which */
 };

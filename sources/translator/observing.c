@@ -418,6 +418,7 @@ void observing_start(uint64_t pc, uint64_t sp)
 		system_stop("no memory for the profile", NULL);
 	if (observer.on)
 		use_window(ctx);
+	measures_start(ctx);
 	if (observer.paths)
 		pathevents_start(ctx, pc);
 	if (!observer.on)

@@ -56,6 +56,7 @@ struct observer {
 	bool looks;                  /* either of them */
 	bool profiles;               /* --slope-out was given: a profile is written */
 	bool path_input;             /* --paths does not switch the others off */
+	bool measures;               /* paths are measured by counters */
 	bool path_contexts;          /* paths are told apart by calling context */
 	bool context_events;         /* contexts are measured, paths are not followed */
 	uint64_t path_sample;        /* one activation in so many is measured */
@@ -126,6 +127,8 @@ bool codeplaces_is_entry(uint64_t address);
 bool codeplaces_is_start(uint64_t address);
 /* The name of the function that a call of this address comes to, through a stub or not; NULL: not known. */
 const char *codeplaces_called_name(uint64_t address);
+/* The slot that a stub jumps by, in memory; 0: none. */
+uint64_t codeplaces_slot(uint64_t stub);
 /* Does a function begin here, with a symbol, or where there is none, by the unwind tables? */
 bool codeplaces_is_border(uint64_t address);
 /* Where the next symbol or function begins behind this address. */

@@ -12,6 +12,7 @@
 #define CTX_PATH_KEPT_B (CTX_PATH_KEPT + 8)
 
 #define CONDITION_EQUAL 4
+#define CONDITION_SIGN 8
 #define SWITCH_RAX CTX_SPARE
 #define SWITCH_RDX (CTX_SPARE + 8)
 #define SWITCH_FLAGS (CTX_SPARE + 16)
@@ -248,6 +249,40 @@ bool pathcode_has_edge(const struct path_place *place, uint32_t edge)
 	return e->cut || e->to == SLOPE_PATH_OUT || e->add;
 }
 
+/* C takes the edge; numbers of edges may change, where they lead to does not. */
+static void report_way(struct maker *m, const struct path_place *place, uint64_t target, uint32_t way)
+{
+	reports_call(&m->e, (const void *)pathevents_edge, (const struct argument[3]){
+		{ ARGUMENT_CONSTANT, (uint64_t)place }, { ARGUMENT_CONSTANT, target }, { ARGUMENT_CONSTANT, way },
+	});
+}
+
+static void report_edge(struct maker *m, const struct path_place *place, uint32_t edge)
+{
+	report_way(m, place, place->graph->flow.edge[edge].target, place->graph->core->way[edge]);
+}
+
+/* The same for activations that are measured; flags are dead. It comes back to c->back, which the caller sets. */
+static struct cold *test_measured(struct maker *m, const struct path_place *place, uint32_t edge)
+{
+	struct cold *c = making_cold(m, COLD_MEASURED);
+
+	c->place = place;
+	c->target = place->graph->flow.edge[edge].target;
+	c->way = place->graph->core->way[edge];
+	emit_bytes(&m->e, "\x65\x48\x83\x3c\x25", 5);            /* cmpq $0, %gs:PATH */
+	emit_32(&m->e, CTX_PATH);
+	emit_byte(&m->e, 0);
+	making_jump(m, c, CONDITION_SIGN);
+	return c;
+}
+
+static void cold_measured(struct maker *m, const struct cold *c)
+{
+	report_way(m, c->place, c->target, c->way);
+	emit_near(&m->e, 0xe9, (uint64_t)c->back);
+}
+
 void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edge)
 {
 	const struct path_graph *g = place->graph;
@@ -262,11 +297,19 @@ void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edg
 		add(m, e->add, room);
 		return;
 	}
+	if (observer.measures && room.flags) {
+		report_edge(m, place, edge);
+		return;
+	}
+	struct cold *c = observer.measures ? test_measured(m, place, edge) : NULL;
+
 	count(m, g, edge, room);
 	if (e->to != SLOPE_PATH_OUT)
 		set(m, path_begin(g, e->to), room);
 	else if (g->flow.edge[edge].target)
 		set(m, pathplaces_begin(g->flow.edge[edge].target), room);
+	if (c)
+		c->back = m->e.at;
 }
 
 /* The edge that the block around the step takes to there, if the step is its last. */
@@ -358,10 +401,20 @@ void pathcode_branch(struct maker *m, unsigned step, bool last)
 		exits_on(m, CONDITION_NONE, s->next);
 }
 
+static void cold_sample(struct maker *m, const struct cold *c);
+
 void pathcode_cold(struct maker *m, const struct cold *c)
 {
 	const struct step *s = &m->trace.step[c->step];
 
+	if (c->kind == COLD_MEASURED) {
+		cold_measured(m, c);
+		return;
+	}
+	if (c->kind == COLD_SAMPLE) {
+		cold_sample(m, c);
+		return;
+	}
 	take_branch(m, s);
 	exits_add(m, CONDITION_NONE, making_target(s));
 }
@@ -395,6 +448,32 @@ void pathcode_call(struct maker *m, uint64_t target)
 	}
 	if (target)
 		set(m, pathplaces_begin(target), room_at(0));
+	if (!observer.measures || runtime.flags_cross_calls)
+		return;
+	struct cold *c = making_cold(m, COLD_SAMPLE);
+
+	c->target = target;
+	emit_bytes(&m->e, "\x65\x48\xff\x0c\x25", 5);            /* decq %gs:COUNTDOWN */
+	emit_32(&m->e, CTX_COUNTDOWN);
+	making_jump(m, c, CONDITION_SIGN);
+	c->back = m->e.at;
+}
+
+/* A target that is not known yet, or a stub's, is for dispatch.c, so that the one that begins there is the one that is measured. */
+static void cold_sample(struct maker *m, const struct cold *c)
+{
+	bool known = c->target && !codeplaces_is_stub(c->target);
+
+	reports_call(&m->e, known ? (const void *)measures_call : (const void *)measures_call_target, (const struct argument[3]){
+		{ ARGUMENT_REGISTER, REG_RSP }, { c->target ? ARGUMENT_CONSTANT : ARGUMENT_REGISTER, c->target ? c->target : REG_RCX },
+	});
+	if (known) {
+		emit_near(&m->e, 0xe9, (uint64_t)c->back);
+		return;
+	}
+	if (!c->target)
+		emit_restore(&m->e, REG_RCX, CTX_REG(REG_RCX));
+	exits_site(m, SITE_INDIRECT, 0, NULL);
 }
 
 void pathcode_return(struct maker *m, const struct step *s)
@@ -403,11 +482,19 @@ void pathcode_return(struct maker *m, const struct step *s)
 	struct room_here room = room_at(0);
 
 	room.flags = runtime.flags_cross_calls;
-	if (!place)
+	uint32_t edge = place ? pathplaces_edge(place, SLOPE_WAY_RETURN, 0) : UINT32_MAX;
+
+	if (edge == UINT32_MAX)
 		return;
-	for (uint32_t e = place->graph->core->paths.first[place->vertex]; e < place->graph->core->paths.first[place->vertex + 1]; e++)
-		if (place->graph->core->way[e] == SLOPE_WAY_RETURN)
-			count(m, place->graph, e, room);
+	if (observer.measures && room.flags) {
+		report_edge(m, place, edge);
+		return;
+	}
+	struct cold *c = observer.measures ? test_measured(m, place, edge) : NULL;
+
+	count(m, place->graph, edge, room);
+	if (c)
+		c->back = m->e.at;
 }
 
 /* ---- indirect jumps ---- */
@@ -543,7 +630,7 @@ static void emit_switch(struct maker *m, const struct path_place *place)
 	struct address distance = { .base = REG_RCX, .index = NO_REGISTER, .displacement = -(int64_t)g->lowest };
 	struct address at = { .base = REG_RDX, .index = REG_RAX, .scale_log2 = 3 };
 	struct operand value = { &at, false, true };
-	uint8_t *outside, *unknown, *done;
+	uint8_t *outside, *unknown, *done, *measured = NULL;
 	bool flags = wants_flags(place);
 
 	if (!cases || !is_short((int64_t)g->lowest) || !is_short((int64_t)g->span)) {
@@ -555,6 +642,12 @@ static void emit_switch(struct maker *m, const struct path_place *place)
 	if (flags) {
 		emit_bytes(e, "\x9f\x0f\x90\xc0", 4);             /* lahf; seto %al */
 		emit_save(e, REG_RAX, SWITCH_FLAGS);
+	}
+	if (observer.measures) {
+		emit_bytes(e, "\x65\x48\x83\x3c\x25", 5);        /* cmpq $0, %gs:PATH */
+		emit_32(e, CTX_PATH);
+		emit_byte(e, 0);
+		measured = emit_jump_ahead(e, CONDITION_SIGN);
 	}
 	emit_address(e, REG_RAX, &distance, 0);
 	emit_bytes(e, "\x48\x3d", 2);                             /* cmp $span, %rax */
@@ -572,6 +665,8 @@ static void emit_switch(struct maker *m, const struct path_place *place)
 	done = emit_jump_ahead(e, CONDITION_NONE);
 	emit_land(e, outside);
 	emit_land(e, unknown);
+	if (measured)
+		emit_land(e, measured);
 	by_c(m, place);
 	emit_land(e, done);
 	if (flags) {
@@ -610,7 +705,11 @@ void pathcode_leave(struct maker *m, const struct step *s)
 {
 	const struct path_place *place = ends_block(s);
 
-	if (place && !codeplaces_is_stub(m->trace.start) && place->graph->core->block[place->vertex].end != SLOPE_BLOCK_SWITCHES)
+	if (!place || codeplaces_is_stub(m->trace.start) || place->graph->core->block[place->vertex].end == SLOPE_BLOCK_SWITCHES)
+		return;
+	if (observer.measures)
+		report_edge(m, place, place->graph->core->paths.first[place->vertex]);
+	else
 		count(m, place->graph, place->graph->core->paths.first[place->vertex], room_at(0));
 }
 

@@ -15,7 +15,7 @@
 
 #define PAGEMAP_RUN 512u
 
-static uint64_t *kept_at(struct context *ctx, uint64_t sp)
+uint64_t *pathevents_kept(struct context *ctx, uint64_t sp)
 {
 	return (uint64_t *)(ctx->path_window + sp);
 }
@@ -40,6 +40,7 @@ static void count(struct context *ctx, const struct slope_path_row *key, uint64_
 /* A path is left in this block, of which so many instructions were executed. */
 static void leave_block(struct context *ctx, const struct path_place *p, uint64_t path, uint32_t instructions)
 {
+	path &= ~PATHS_MEASURED;
 	struct slope_path_row key = {
 		.graph = p->graph->core->number, .context = SLOPE_PATH_CONTEXT_NONE, .stop = p->vertex,
 		.stop_instructions = instructions,
@@ -81,7 +82,7 @@ static uint32_t leave_between(struct context *ctx, uint64_t from, uint64_t to)
 	uint32_t fn = SLOPE_FN_NONE;
 
 	for (uint64_t sp = (from + 7) & ~UINT64_C(7); sp + 8 <= to; sp += 8) {
-		uint64_t *kept = kept_at(ctx, sp);
+		uint64_t *kept = pathevents_kept(ctx, sp);
 		const struct path_place *p;
 
 		if (!*kept)
@@ -118,14 +119,19 @@ static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 
 void pathevents_landed(uint64_t sp)
 {
-	land(context_here(), *(const uint64_t *)sp, sp);
+	struct context *ctx = context_here();
+
+	if (ctx->path)
+		measures_resume(ctx, sp);
+	else
+		land(ctx, *(const uint64_t *)sp, sp);
 }
 
 /* A return that is a jump finds what the call has kept below the stack pointer. */
 void pathevents_jump(uint64_t target, uint64_t sp)
 {
 	struct context *ctx = context_here();
-	uint64_t *kept = kept_at(ctx, sp - 8);
+	uint64_t *kept = pathevents_kept(ctx, sp - 8);
 
 	if (*kept && *(const uint64_t *)(sp - 8) == target) {
 		ctx->path = *kept;
@@ -138,11 +144,11 @@ void pathevents_jump(uint64_t target, uint64_t sp)
 void pathevents_return(uint64_t sp)
 {
 	struct context *ctx = context_here();
-	uint64_t *kept = kept_at(ctx, sp);
+	uint64_t *kept = pathevents_kept(ctx, sp);
 
 	ctx->path = *kept;
 	*kept = 0;
-	if (!ctx->path)
+	if ((int64_t)ctx->path <= 0)
 		pathevents_landed(sp);
 }
 
@@ -153,7 +159,7 @@ void pathevents_unexpected(uint64_t target, const struct path_place *place)
 	lock_take(&runtime.lock);
 	leave_block(ctx, place, ctx->path, place->graph->core->block[place->vertex].instructions);
 	pathplaces_at_for(target, place->graph->core->function);
-	ctx->path = pathplaces_begin(target);
+	ctx->path = pathplaces_begin(target);         /* and if it was measured, it is no longer */
 	lock_give(&runtime.lock);
 }
 
@@ -186,9 +192,17 @@ void pathevents_count(uint64_t number, const struct path_graph *g)
 		pathevents_miss(number, g->core->number);
 }
 
-static void count_end(struct context *ctx, const struct path_graph *g, uint32_t edge)
+/* `last`: the activation ends, too. */
+static void count_end(struct context *ctx, const struct path_graph *g, uint32_t edge, bool last)
 {
-	pathevents_count(ctx->path + (uint64_t)(g->core->paths.edge[edge].add - g->shift), g);
+	uint64_t number = (ctx->path & ~PATHS_MEASURED) + (uint64_t)(g->core->paths.edge[edge].add - g->shift);
+
+	if (ctx->path & PATHS_MEASURED)
+		measures_path(ctx, &(struct slope_path_row){
+			.graph = g->core->number, .context = SLOPE_PATH_CONTEXT_NONE, .number = number,
+			.stop = SLOPE_PATH_NOT_STOPPED,
+		}, last);
+	pathevents_count(number, g);
 }
 
 static void take_edge(struct context *ctx, const struct path_graph *g, uint32_t edge, uint64_t target)
@@ -199,15 +213,34 @@ static void take_edge(struct context *ctx, const struct path_graph *g, uint32_t 
 		ctx->path += (uint64_t)e->add;
 		return;
 	}
-	count_end(ctx, g, edge);
-	ctx->path = e->to != SLOPE_PATH_OUT ? path_begin(g, e->to) : pathplaces_begin(target);
+	enum slope_edge_way way = g->core->way[edge];
+	uint64_t measured = ctx->path & PATHS_MEASURED;
+	bool last = way == SLOPE_WAY_RETURN || way == SLOPE_WAY_TAIL || !target;
+
+	count_end(ctx, g, edge, last);
+	if (e->to != SLOPE_PATH_OUT)
+		ctx->path = path_begin(g, e->to) | measured;
+	else if (target)
+		ctx->path = pathplaces_begin(target) | (last ? 0 : measured);
+}
+
+void pathevents_edge(const struct path_place *place, uint64_t target, uint64_t way)
+{
+	struct context *ctx = context_here();
+	uint32_t edge;
+
+	lock_take(&runtime.lock);
+	edge = pathplaces_edge(place, (enum slope_edge_way)way, target);
+	if (edge != UINT32_MAX)
+		take_edge(ctx, place->graph, edge, target);
+	lock_give(&runtime.lock);
 }
 
 static void take_next(struct context *ctx, const struct path_place *p, uint64_t next)
 {
 	uint32_t edge = pathplaces_edge(p, SLOPE_WAY_NEXT, next);
 
-	if (edge != UINT32_MAX && ctx->path >= PATHS_FIRST)
+	if (edge != UINT32_MAX && (ctx->path & ~PATHS_MEASURED) >= PATHS_FIRST)
 		take_edge(ctx, p->graph, edge, next);
 }
 
@@ -278,7 +311,7 @@ void pathevents_lazy_common(uint64_t sp, uint64_t instructions)
 /* Interrupted at pc; the handler returns to an address that lies at sp. */
 void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t handler, uint64_t sp)
 {
-	*kept_at(ctx, sp) = ctx->path;
+	*pathevents_kept(ctx, sp) = ctx->path;
 	ctx->path_pc = pc;
 	lock_take(&runtime.lock);
 	ctx->path = pathplaces_begin(handler);
@@ -288,7 +321,7 @@ void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t handler, uint
 /* It goes on at pc. The handler may have returned, or not; and it may have chosen another place. */
 void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
 {
-	uint64_t *kept = kept_at(ctx, sp - 8);
+	uint64_t *kept = pathevents_kept(ctx, sp - 8);
 
 	(void)pc;
 	if (*kept) {
@@ -304,6 +337,9 @@ void pathevents_start(struct context *ctx, uint64_t pc)
 	lock_take(&runtime.lock);
 	ctx->path = pathplaces_begin(pc);
 	lock_give(&runtime.lock);
+	if (ctx->path >= PATHS_FIRST)
+		ctx->path |= ctx->path_flag;
+	ctx->path_flag = 0;
 	ctx->path_pc = pc;
 }
 
@@ -391,6 +427,7 @@ void pathevents_end(struct context *ctx)
 	pathplaces_each(ctx, take_counters);
 	take_cache(ctx);
 	forget_counts(ctx);
+	measures_end(ctx);
 }
 
 /* The child has counted nothing yet. */
@@ -400,4 +437,5 @@ void pathevents_forked(void)
 
 	forget_counts(ctx);
 	slope_path_table_empty(table_of(ctx));
+	measures_forked(ctx);
 }

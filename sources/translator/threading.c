@@ -281,6 +281,8 @@ void slope_thread_begins(struct context *ctx)
 		ctx->fiber->core->os_id = ctx->tid;
 	if (observer.on)
 		fibers_show_top();
+	if (observer.measures)
+		measures_thread(ctx);
 	if (observer.paths)
 		pathevents_start(ctx, ctx->begins_at);
 	set_mask(mask);

@@ -173,10 +173,10 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	correct_return_address(&m->e, s->next);
 	if (seen_through)
 		exits_count_apart(m, (int32_t)m->trace.stub.instructions, 1, false);
-	if (observer.paths)
-		pathcode_call(m, target);
 	if (observer.on)
 		observe_call(m, target != 0, target, s->next >> 32 ? 0 : returns_to);
+	if (observer.paths)
+		pathcode_call(m, target);
 	if (target)
 		exits_add_call(m, target);
 	else
@@ -491,6 +491,8 @@ void transfers_cold(struct maker *m, const struct cold *c)
 		emit_call_of(m, s, making_target(s), false);
 		return;
 	case COLD_WAY:
+	case COLD_MEASURED:
+	case COLD_SAMPLE:
 		pathcode_cold(m, c);
 		return;
 	default:

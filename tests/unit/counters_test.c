@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include <linux/filter.h>
 #include <linux/perf_event.h>
@@ -237,7 +239,7 @@ static void closed_by_the_program(void **state)
 	assert_true(counters_read(&t, value));
 	int was = (int)t.one[0].fd;
 
-	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
 	assert_int_equal(write(ends[1], "precious", 8), 8);
 	file = dup2(ends[0], was);       /* above the limit nothing can be put there */
 	if (file < 0)
@@ -425,6 +427,85 @@ static void shared_counter(void **state)
 	counters_leave(&t);
 }
 
+/*
+ * A processor whose counters are ours: where programs may not use rdpmc it
+ * faults, and the handler does what it would have done.
+ */
+static struct {
+	uint64_t counter[4];
+	unsigned faults;
+	struct perf_event_mmap_page page;
+	bool move;                   /* the kernel moves the event to another counter, just then */
+} processor;
+
+static void do_rdpmc(int signal, siginfo_t *info, void *context)
+{
+	greg_t *reg = ((ucontext_t *)context)->uc_mcontext.gregs;
+	const unsigned char *code = (const unsigned char *)reg[REG_RIP];
+
+	(void)signal;
+	(void)info;
+	if (code[0] != 0x0f || code[1] != 0x33)
+		abort();
+	uint64_t now = processor.counter[reg[REG_RCX] & 3];
+
+	processor.faults++;
+	if (processor.move) {
+		processor.move = false;
+		processor.page.lock += 2;
+		processor.page.index = 1;
+		processor.page.offset = 100;
+	}
+	reg[REG_RAX] = (greg_t)(now & UINT32_MAX);
+	reg[REG_RDX] = (greg_t)(now >> 32);
+	reg[REG_RIP] += 2;
+}
+
+static void read_with_rdpmc(void)
+{
+	struct counters_thread t = { .open = true };
+	struct perf_event_mmap_page *page = &processor.page;
+	uint64_t value[COUNTERS_MAX];
+
+	*page = (struct perf_event_mmap_page){ .cap_user_rdpmc = 1, .pmc_width = 48, .index = 3, .offset = 5 };
+	t.one[0] = (struct counters_one){ .page = page, .fd = -1 };
+	processor.counter[2] = (UINT64_C(1) << 48) - 3;          /* less than 0: it is to overflow soon */
+	assert_true(counters_read(&t, value));
+	if (!processor.faults)
+		skip();                  /* here it is the real processor's */
+	assert_int_equal(value[0], 2);
+	processor.counter[2] = 7;
+	assert_true(counters_read(&t, value));
+	assert_int_equal(value[0], 12);
+	processor.counter[2] = (UINT64_C(1) << 47) - 1;
+	assert_true(counters_read(&t, value));
+	assert_int_equal(value[0], (UINT64_C(1) << 47) + 4);
+	page->offset = INT64_C(1) << 47; /* the kernel has taken it in */
+	page->lock += 2;
+	processor.counter[2] = 20;
+	assert_true(counters_read(&t, value));
+	assert_int_equal(value[0], (UINT64_C(1) << 47) + 20);
+	t.one[0].raw = t.one[0].value = 0;
+	processor.counter[2] = 999999;
+	processor.counter[0] = 11;
+	processor.move = true;
+	assert_true(counters_read(&t, value));
+	assert_int_equal(value[0], 111); /* never a part of one and a part of the other */
+	assert_int_equal(processor.faults, 6);
+	assert_int_equal(t.seen.by_call, 0);
+}
+
+static void rdpmc_by_hand(void **state)
+{
+	struct sigaction ours = { .sa_sigaction = do_rdpmc, .sa_flags = SA_SIGINFO | SA_NODEFER }, before;
+
+	(void)state;
+	assert_true(counters_choose("r1"));
+	sigaction(SIGSEGV, &ours, &before);
+	read_with_rdpmc();
+	sigaction(SIGSEGV, &before, NULL);
+}
+
 /* ---- reasons ---- */
 
 static void forbid(int error)
@@ -565,6 +646,7 @@ int main(void)
 		cmocka_unit_test(forks),
 		cmocka_unit_test(hardware),
 		cmocka_unit_test(shared_counter),
+		cmocka_unit_test(rdpmc_by_hand),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(paranoid),
 		cmocka_unit_test(unopened),
