@@ -186,10 +186,16 @@ void pathevents_count(uint64_t number, const struct path_graph *g)
 {
 	struct context *ctx = context_here();
 
+	if (number >= g->core->paths.total) {
+		table_of(ctx)->lost++;   /* a path that control could not take, as far as we know */
+		return;
+	}
 	if (g->counters)
 		++*(uint64_t *)(ctx->path_window + g->counters + 8 * number);
 	else
 		pathevents_miss(number, g->core->number);
+	if (observer.on)
+		slope_path_sizes_note(ctx->fiber->core, g->core->function, g->core->number, number);
 }
 
 /* `last`: the activation ends, too. */
