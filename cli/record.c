@@ -27,7 +27,7 @@
 #define BURST_DEFAULT "2ms/0.2ms"
 #define BURST_MAX_NS 1e18
 #define INPUT_NOT_GIVEN 3u       /* behind the choices of --input */
-#define PATH_SAMPLE_DEFAULT 64u
+#define PATH_SAMPLE_DEFAULT 1000u
 
 static const struct slope_settings defaults = {
 	.output = SLOPE_DEFAULT_FILE, .cost = "ir", .cell = 4, .max_points = SLOPE_POINTS_MAX_DEFAULT,
@@ -254,6 +254,10 @@ static bool sensible_paths(struct slope_settings *s)
 		return false;
 	}
 	s->paths |= !s->contexts;
+	if (s->paths && s->event && s->input_given) {
+		slope_say("--event does not measure paths while input sizes are taken: leave --input out, and record these in another run");
+		return false;
+	}
 	return sensible_source_for_paths(s);
 }
 

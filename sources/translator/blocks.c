@@ -218,7 +218,7 @@ static void emit_start(struct maker *m)
 		doubts_emit(m);
 	if (m->facts.entry && !codeplaces_is_stub(pc))
 		checks_entry(m, codeplaces_function(pc));
-	if (observer.paths && codeplaces_is_stub(pc))
+	if (observer.paths && codeplaces_in_linkage(pc))
 		pathcode_stub(m);
 	m->facts.called = (uint16_t)(m->e.at - m->start);
 	if (m->stamp != NO_REGISTER)

@@ -206,6 +206,14 @@ bool codeplaces_is_stub(uint64_t address)
 	return !f || f->start != own;
 }
 
+bool codeplaces_in_linkage(uint64_t address)
+{
+	uint64_t own;
+	const struct module *m = find(address, &own);
+
+	return m && m->symbols.stubs ? symbols_in_stub(&m->symbols, own) : codeplaces_is_stub(address);
+}
+
 static uint32_t function_at(uint64_t address)
 {
 	bool fresh;

@@ -135,4 +135,6 @@ void slope_dispatch(const void *at, struct context *ctx)
 	else if (observer.paths && site.kind == SITE_RETURN && !known)
 		pathevents_returned(ctx, pc);
 	ctx->target = known ? known->code : find_and_link(&site, pc, generation);
+	if (observer.measures)
+		ctx->ticks_out = __builtin_ia32_rdtsc();
 }

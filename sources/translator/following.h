@@ -179,6 +179,8 @@ void measures_forked(struct context *ctx);
 void measures_call(uint64_t sp);
 void measures_call_target(uint64_t sp, uint64_t target);
 void measures_resume(struct context *ctx, uint64_t sp);
+/* A path begins of the activation on top, which is measured or not. */
+void measures_went_on(struct context *ctx);
 void measures_path(struct context *ctx, const struct slope_path_row *key, bool last);
 
 #endif

@@ -119,6 +119,8 @@ void observing_thread_ends(struct context *ctx);
 #define CODEPLACES_STUB (UINT32_MAX - 1)
 uint32_t codeplaces_function(uint64_t address);
 bool codeplaces_is_stub(uint64_t address);
+/* In the linkage table itself: to paths, a jump through a slot in the middle of a function is the function's. */
+bool codeplaces_in_linkage(uint64_t address);
 /* The call site with this return address. SLOPE_SITE_NONE when memory runs out. */
 uint32_t codeplaces_site(uint64_t back);
 /* Does a function with a symbol begin here? */

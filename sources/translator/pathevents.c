@@ -228,6 +228,8 @@ static void take_edge(struct context *ctx, const struct path_graph *g, uint32_t 
 		ctx->path = path_begin(g, e->to) | measured;
 	else if (target)
 		ctx->path = pathplaces_begin(target) | (last ? 0 : measured);
+	if (observer.measures && !last)
+		measures_went_on(ctx);
 }
 
 void pathevents_edge(const struct path_place *place, uint64_t target, uint64_t way)

@@ -55,7 +55,7 @@ static bool is_followed(uint64_t pc)
 	const struct space_region *region = space_at(&runtime.space, pc);
 
 	return region && region->path && region->prot & PROT_EXEC && !(region->prot & PROT_WRITE) && !region->shared &&
-	       !space_doubts(&runtime.space, pc) && codeplaces_is_elf(pc) && !codeplaces_is_stub(pc);
+	       !space_doubts(&runtime.space, pc) && codeplaces_is_elf(pc) && !codeplaces_in_linkage(pc);
 }
 
 /* ---- how flow.c sees the program ---- */
@@ -99,7 +99,7 @@ static enum flow_place place(void *data, uint64_t entry, uint64_t pc, uint64_t *
 	(void)entry;
 	*until = pc + 1;
 	if (!is_followed(pc))
-		return codeplaces_is_stub(pc) ? FLOW_BORDER : FLOW_NO_CODE;
+		return codeplaces_in_linkage(pc) ? FLOW_BORDER : FLOW_NO_CODE;
 	if (find(pc))
 		return FLOW_TAKEN;
 	if (codeplaces_is_border(pc))
@@ -200,7 +200,7 @@ static void count_stubs(const struct path_graph *g, struct slope_graph *core)
 		if (!decode(NULL, last, &i, NULL) || !i.raw.imm[0].is_relative)
 			continue;
 		target = last + i.length + (uint64_t)i.raw.imm[0].value.s;
-		if (codeplaces_is_stub(target))
+		if (codeplaces_in_linkage(target))
 			core->block[v].instructions += stub_instructions(target);
 	}
 	decoder_end(&runtime.decoder);
