@@ -306,6 +306,14 @@ const char *codeplaces_called_name(uint64_t address)
 	return f && f->start == own ? f->name : NULL;
 }
 
+bool codeplaces_is_unwinder(uint64_t address)
+{
+	const char *name = codeplaces_called_name(address);
+
+	return name && (system_same(name, "_Unwind_RaiseException") || system_same(name, "_Unwind_Resume") ||
+			system_same(name, "_Unwind_Resume_or_Rethrow") || system_same(name, "_Unwind_ForcedUnwind"));
+}
+
 bool codeplaces_is_border(uint64_t address)
 {
 	uint64_t own;

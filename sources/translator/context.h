@@ -96,6 +96,17 @@ struct lent {
 };
 
 #define CONTEXT_LENT 2u
+#define CONTEXT_HANDLERS 16u
+
+/* What a signal handler has interrupted: stack pointer and address; and where its own return address lies. */
+struct interrupted {
+	uint64_t sp, frame, pc;
+};
+
+/* A return address, before the unwinder has changed it. */
+struct unwinding {
+	uint64_t slot, back;
+};
 
 struct context {
 	uint64_t reg[16];
@@ -124,6 +135,10 @@ struct context {
 	char *path_window;
 	uint64_t path_flag;              /* PATHS_MEASURED: the activation that begins next is measured */
 	struct measures *measures;
+	struct interrupted handler[CONTEXT_HANDLERS];
+	unsigned handlers;
+	struct unwinding *unwinding;
+	size_t unwound, unwinding_capacity;
 	uint64_t path_pc;                /* where the program is while C is at work, if that counts for its path */
 	uint64_t clock;                  /* when the time was looked at last, in cycles; see fibers.c */
 	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */

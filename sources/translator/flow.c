@@ -61,14 +61,18 @@ enum flow_place flow_place_of(struct flow_work *w, uint64_t pc)
 /* Control may come to pc: a block begins there, if it is ours. */
 static void want(struct flow_work *w, uint64_t pc)
 {
+	uint64_t bit = UINT64_C(1) << (pc & 63);
+	const struct flow_chunk *known = flow_chunk_at(w, pc);
 	struct flow_chunk *c;
 
-	if (flow_place_of(w, pc) != FLOW_INSIDE || !(c = flow_chunk_of(w, pc)))
+	if (known && known->leaders & bit)
 		return;
-	if (c->leaders >> (pc & 63) & 1)
+	if (!(known && known->starts & bit) && flow_place_of(w, pc) != FLOW_INSIDE)
 		return;
-	c->leaders |= UINT64_C(1) << (pc & 63);
-	if (!(c->starts >> (pc & 63) & 1) && FLOW_GROW(w, pending, w->pendings + 1))
+	if (!(c = flow_chunk_of(w, pc)))
+		return;
+	c->leaders |= bit;
+	if (!(c->starts & bit) && FLOW_GROW(w, pending, w->pendings + 1))
 		w->pending[w->pendings++] = pc;
 }
 

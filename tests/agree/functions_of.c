@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * functions_of [--resolved=PERCENT] [--loose] [--unresolved] [--time] [--at=ADDRESS] FILE...
+ * functions_of [--resolved=PERCENT] [--whole] [--loose] [--unresolved] [--time] [--at=ADDRESS] FILE...
  *
  * Control flow graphs of all functions of ELF files, and the numbers of their
  * paths, against what must be so whatever the code is: blocks are made of
@@ -8,7 +8,8 @@
  * along random edges have the numbers that decode to them, edge by edge, and
  * random numbers decode to paths that have them; where there are few paths, all
  * of them are written down, and have all numbers. --resolved wants that share of
- * the indirect jumps that stay in a function to be known; --loose lets functions
+ * the indirect jumps that stay in a function to be known, --whole every instruction
+ * but padding to be in a block; --loose lets functions
  * without names have no borders; --unresolved lists the
  * others, and code that nothing leads to; --at prints one function's graph; --time compares the time
  * with that of the decoding alone. Files that are not there are skipped (exit status 77 if that is all).
@@ -35,7 +36,7 @@
 static struct {
 	const char *file, *name;
 	uint64_t entry, random, only, least;
-	bool list, time, loose;
+	bool list, time, loose, whole;
 	uint8_t seen[ENUMERATED_MAX];
 	uint32_t way[LENGTH_MAX], decoded[LENGTH_MAX];
 	/* Of one file. */
@@ -293,7 +294,7 @@ static void count_unreached(struct elfcode *c, const struct elfcode_function *e,
 		if (!c->source.decode(c, pc, &i, NULL))
 			break;
 		if (i.meta.category != ZYDIS_CATEGORY_NOP && i.meta.category != ZYDIS_CATEGORY_WIDENOP &&
-		    i.mnemonic != ZYDIS_MNEMONIC_INT3 && i.mnemonic != ZYDIS_MNEMONIC_UD2) {
+		    i.mnemonic != ZYDIS_MNEMONIC_INT3 && i.mnemonic != ZYDIS_MNEMONIC_UD2 && i.mnemonic != ZYDIS_MNEMONIC_HLT) {
 			if (all.list && all.sum.unreached == before)
 				printf("%" PRIx64 " is not reached, of %" PRIx64 " %s\n", pc, e->start, e->name ? e->name : "");
 			all.sum.unreached++;
@@ -401,6 +402,7 @@ static bool look_at_file(const char *path)
 	printf("  %" PRIu64 " incomplete, %" PRIu64 " overlaps; more than 2^20 paths: %" PRIu64 ", than 2^60 (cut): %" PRIu64 ";\n",
 	       all.sum.shorter, all.sum.overlaps, all.sum.many, all.sum.cut);
 	printf("  %" PRIu64 " paths walked, all of %" PRIu64 " functions\n", all.sum.walked, all.sum.enumerated);
+	CHECK(!all.whole || !all.sum.unreached);
 	CHECK(all.sum.switches * 100 >= (all.sum.switches + all.sum.unresolved) * all.least);
 	CHECK(all.sum.functions);
 	if (all.time)
@@ -416,6 +418,8 @@ int main(int argc, char **argv)
 	for (int n = 1; n < argc; n++) {
 		if (!strcmp(argv[n], "--unresolved"))
 			all.list = true;
+		else if (!strcmp(argv[n], "--whole"))
+			all.whole = true;
 		else if (!strcmp(argv[n], "--loose"))
 			all.loose = true;
 		else if (!strcmp(argv[n], "--time"))
