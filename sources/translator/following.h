@@ -16,7 +16,7 @@
  * finds the right one or none, and in the latter case C begins a path where control has come to. What is
  * not 0 in the shadow of a stack are activations that have not returned.
  *
- * A path's counter is a word of the thread's own, behind %gs, or where a graph has too many paths, an entry of a
+ * A path's counter is a word of the thread's own, behind %gs or in that window, or where a graph has too many paths, an entry of a
  * cache in front of the thread's table. Both lie in the shadow of the code cache, which no program can touch.
  *
  * Code that is not an ELF file's, or may change without notice, has no graph: its activations have PATHS_NONE.

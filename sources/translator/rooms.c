@@ -49,9 +49,10 @@ static struct room *new_room(uint64_t shadow_bytes)
 {
 	struct room *room = slope_arena_alloc(&runtime.space.arena, sizeof *room);
 
-	bool apart = observing_keeps_paths_apart();
 
-	if (!room || !set_window(room, shadow_bytes) || (apart && !(room->path_window = system_pages(runtime.space.window, true))) || !(room->stack = system_pages(ROOMS_SIGNAL_BYTES + ROOMS_STACK_BYTES, true)))
+	if (!room || !set_window(room, shadow_bytes) || !(room->stack = system_pages(ROOMS_SIGNAL_BYTES + ROOMS_STACK_BYTES, true)))
+		return NULL;
+	if (observing_keeps_paths_apart() && !(room->path_window = system_pages(runtime.space.window, true)))
 		return NULL;
 	room->next = rooms.all;
 	rooms.all = room;
