@@ -56,6 +56,7 @@
 #define CTX_PATH_CONTEXT (CTX_COST + 96)    /* its calling context: following.h */
 #define CTX_COUNTDOWN (CTX_COST + 72)    /* calls until one is measured */
 #define CTX_OLD_SP (CTX_COST + 64)    /* the stack pointer before it was set last */
+#define CTX_PATH_WINDOW (CTX_COST + 104)    /* where calls keep their paths: what %gs holds, or a window of its own */
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
 #define CTX_QUICK_AT 0x20000
@@ -133,6 +134,7 @@ struct context {
 	int64_t countdown;
 	uint64_t ticks_in, ticks_out;
 	uint64_t path_context;
+	char *path_window;
 	uint64_t path_flag;              /* PATHS_MEASURED: the activation that begins next is measured */
 	struct measures *measures;
 	struct slope_context **node;     /* calling contexts by number */
@@ -187,6 +189,7 @@ _Static_assert(CTX_AT + offsetof(struct context, ticks_out) == CTX_TICKS_OUT, "a
 _Static_assert(CTX_AT + offsetof(struct context, path_context) == CTX_PATH_CONTEXT, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, countdown) == CTX_COUNTDOWN, "as pathcode.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, old_sp) == CTX_OLD_SP, "as blocks.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, path_window) == CTX_PATH_WINDOW, "as pathcode.c has it");
 
 /* The context of the thread that runs. */
 static inline struct context *context_here(void)

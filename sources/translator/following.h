@@ -12,12 +12,12 @@
  *
  * The path register is a word of the context, CTX_PATH. It always fits the block of the graph
  * that the program is in; it is never 0. Every call keeps the caller's in the shadow of the
- * place where the return address lies, every return takes it back and leaves
+ * place where the return address lies (where input sizes have that shadow, in a second window), every return takes it back and leaves
  * 0 there: so whoever switches stacks, returns late or never, or comes from elsewhere,
  * finds the right one or none, and in the latter case C begins a path where control has come to. What is
  * not 0 in the shadow of a stack are activations that have not returned.
  *
- * A path's counter is a word of the thread's own, behind %gs, or where a graph has too many paths, an entry of a
+ * A path's counter is a word of the thread's own, behind %gs or in that window, or where a graph has too many paths, an entry of a
  * cache in front of the thread's table. Both lie in the shadow of the code cache, which no program can touch.
  *
  * Code that is not an ELF file's, or may change without notice, has no graph: its activations have PATHS_NONE.
@@ -161,8 +161,10 @@ void pathcode_call(struct maker *m, uint64_t target);
 void pathcode_context(struct maker *m, uint32_t fn, bool flags);
 /* Before a return. */
 void pathcode_return(struct maker *m, const struct step *s);
+/* Before an indirect jump: the path that ends with it. */
+void pathcode_leave(struct maker *m, const struct step *s);
 /*
- * Before an indirect jump; its target is in rcx, the program's rcx in the context. True: CTX_PATH is what it is to be there;
+ * Then before the same jump; its target is in rcx, the program's rcx in the context. True: CTX_PATH is what it is to be there;
  * false: that is still to be found.
  */
 bool pathcode_indirect(struct maker *m, const struct step *s);
@@ -183,7 +185,9 @@ void pathevents_jump(uint64_t target, uint64_t sp);
 void pathevents_unexpected(uint64_t target, const struct path_place *place);
 /* A switch whose code is no shorter. */
 void pathevents_switch(uint64_t target, const struct path_place *place);
-/* A path's end that no counter is for. */
+/* A path's end. */
+void pathevents_count(uint64_t number, const struct path_graph *g);
+/* One that no counter is for. */
 void pathevents_miss(uint64_t number, uint64_t graph);
 /* The same with the context in the number. */
 void pathevents_miss_packed(uint64_t number, uint64_t graph);

@@ -70,7 +70,7 @@ void pathcontexts_enter(uint64_t fn)
 {
 	struct context *ctx = context_here();
 	uint64_t key = ctx->path_context | (uint32_t)fn;
-	struct path_enter *e = (struct path_enter *)((char *)context_window(ctx) + PATHS_ENTERS_AT + path_enter_at(key));
+	struct path_enter *e = (struct path_enter *)(ctx->path_window + PATHS_ENTERS_AT + path_enter_at(key));
 	struct slope_context *node = node_at(ctx), *child;
 
 	if (fn >= CODEPLACES_STUB)
@@ -130,7 +130,7 @@ void pathcontexts_end(struct context *ctx)
 	const struct slope_contexts *c = ctx->fiber->core->contexts;
 	uint32_t *edge = system_pages(slope_page_round(EDGES_MAX * sizeof *edge), false), units = c->units;
 
-	struct path_enter *e = (struct path_enter *)((char *)context_window(ctx) + PATHS_ENTERS_AT);
+	struct path_enter *e = (struct path_enter *)(ctx->path_window + PATHS_ENTERS_AT);
 
 	for (uint32_t i = 0; i < 1u << PATHS_ENTERS_LOG2; i++)
 		take_calls(ctx, &e[i]);

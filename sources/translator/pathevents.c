@@ -18,7 +18,7 @@
 
 uint64_t *pathevents_kept(struct context *ctx, uint64_t sp)
 {
-	return (uint64_t *)((char *)context_window(ctx) + sp);
+	return (uint64_t *)(ctx->path_window + sp);
 }
 
 /* A path begins here, in the same context as before. */
@@ -230,7 +230,7 @@ void pathevents_miss(uint64_t number, uint64_t graph)
 void pathevents_miss_packed(uint64_t number, uint64_t graph)
 {
 	struct context *ctx = context_here();
-	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT + path_hit_at(number));
+	struct path_hit *hit = (struct path_hit *)(ctx->path_window + PATHS_CACHE_AT + path_hit_at(number));
 
 	if (hit->graph == graph + 1 && hit->number == number) {
 		hit->count++;
@@ -241,6 +241,22 @@ void pathevents_miss_packed(uint64_t number, uint64_t graph)
 	*hit = (struct path_hit){ number, graph + 1, 1, 0 };
 }
 
+void pathevents_count(uint64_t number, const struct path_graph *g)
+{
+	struct context *ctx = context_here();
+
+	if (number >= g->core->paths.total) {
+		table_of(ctx)->lost++;   /* a path that control could not take, as far as we know */
+		return;
+	}
+	if (g->counters)
+		++*(uint64_t *)(ctx->path_window + g->counters + 8 * number);
+	else
+		pathevents_miss(number, g->core->number);
+	if (observer.on)
+		slope_path_sizes_note(ctx->fiber->core, g->core->function, g->core->number, number);
+}
+
 /* `last`: the activation ends, too. */
 static void count_end(struct context *ctx, const struct path_graph *g, uint32_t edge, bool last)
 {
@@ -248,12 +264,10 @@ static void count_end(struct context *ctx, const struct path_graph *g, uint32_t 
 
 	if (ctx->path & PATHS_MEASURED)
 		measures_path(ctx, &(struct slope_path_row){
-			.graph = g->core->number, .context = pathcontexts_number(ctx->path_context), .number = number, .stop = SLOPE_PATH_NOT_STOPPED,
+			.graph = g->core->number, .context = pathcontexts_number(ctx->path_context), .number = number,
+			.stop = SLOPE_PATH_NOT_STOPPED,
 		}, last);
-	if (g->counters)
-		++*(uint64_t *)((char *)context_window(ctx) + g->counters + 8 * number);
-	else
-		pathevents_miss(number, g->core->number);
+	pathevents_count(number, g);
 }
 
 static void take_edge(struct context *ctx, const struct path_graph *g, uint32_t edge, uint64_t target)
@@ -474,7 +488,7 @@ void pathevents_start(struct context *ctx, uint64_t pc)
 static void each_page(struct context *ctx, uint64_t from, uint64_t to, void (*visit)(struct context *ctx, uint64_t at))
 {
 	long pagemap = system_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
-	uint64_t window = (uint64_t)context_window(ctx), entry[PAGEMAP_RUN];
+	uint64_t window = (uint64_t)ctx->path_window, entry[PAGEMAP_RUN];
 
 	for (uint64_t at = from; at < to;) {
 		uint64_t pages = (to - at) / SLOPE_PAGE_BYTES;
@@ -511,7 +525,7 @@ static void leave_all(struct context *ctx)
 
 static void take_counters(struct context *ctx, const struct path_graph *g)
 {
-	const uint64_t *counter = (const uint64_t *)((char *)context_window(ctx) + g->counters);
+	const uint64_t *counter = (const uint64_t *)(ctx->path_window + g->counters);
 	struct slope_path_row key = {
 		.graph = g->core->number, .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED,
 	};
@@ -525,7 +539,7 @@ static void take_counters(struct context *ctx, const struct path_graph *g)
 
 static void take_cache(struct context *ctx)
 {
-	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT);
+	struct path_hit *hit = (struct path_hit *)(ctx->path_window + PATHS_CACHE_AT);
 
 	for (uint32_t i = 0; i < 1u << PATHS_CACHE_LOG2; i++, hit++) {
 		if (!hit->count)
@@ -537,7 +551,7 @@ static void take_cache(struct context *ctx)
 
 static void forget_counts(struct context *ctx)
 {
-	char *window = context_window(ctx);
+	char *window = ctx->path_window;
 
 	system_call(__NR_madvise, (long)(window + PATHS_COUNTERS_AT), PATHS_COUNTERS_END - PATHS_COUNTERS_AT, MADV_DONTNEED, 0, 0, 0);
 	if (observer.path_contexts)

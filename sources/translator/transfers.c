@@ -198,10 +198,10 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	correct_return_address(&m->e, s->next);
 	if (seen_through)
 		exits_count_apart(m, (int32_t)m->trace.stub.instructions, 1, false);
-	if (observer.paths)
-		pathcode_call(m, target);
 	if (observer.on)
 		observe_call(m, target != 0, target, s->next >> 32 ? 0 : returns_to);
+	if (observer.paths)
+		pathcode_call(m, target);
 	if (target)
 		exits_add_call(m, target);
 	else
@@ -329,6 +329,8 @@ static void emit_jump(struct maker *m, const struct step *s)
 	}
 	exits_give_back(m);
 	load_target(m, s);
+	if (observer.paths)
+		pathcode_leave(m, s);
 	if (observer.on)
 		observe_jump(m, s);
 	if (observer.paths)
@@ -344,7 +346,7 @@ static void emit_careful_return(struct maker *m, uint32_t more)
 
 	if (observer.on)
 		reports_call(&m->e, (const void *)activations_return, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
-	else if (observer.paths)
+	if (observer.paths)
 		reports_call(&m->e, (const void *)pathevents_return, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 	emit_save(&m->e, REG_RCX, CTX_REG(REG_RCX));
 	emit_byte(&m->e, 0x59);
@@ -373,6 +375,8 @@ static void emit_return(struct maker *m, const struct step *s)
 		emit_look_at_stack(m);
 	if (observer.paths)
 		pathcode_return(m, s);
+	if (observing_keeps_paths_apart() && !runtime.flags_cross_calls)
+		reports_call(&m->e, (const void *)pathevents_return, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 	if (runtime.flags_cross_calls) {
 		emit_careful_return(m, more);
 	} else if (!more) {
@@ -525,8 +529,12 @@ void transfers_cold(struct maker *m, const struct cold *c)
 	if (making_is_spared(m, c->step))
 		emit_restore(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
 	if (c->kind == COLD_BRANCH) {
+		uint64_t target = s->taken ? s->next : making_target(s);
+
 		exits_count(m, more.instructions, more.blocks, s->leaving_flags != 0);
-		exits_add(m, CONDITION_NONE, s->taken ? s->next : making_target(s));
+		if (observer.paths)
+			pathcode_on(m, s, target);
+		exits_add(m, CONDITION_NONE, target);
 		return;
 	}
 	exits_count(m, more.instructions, more.blocks, true);
@@ -534,6 +542,8 @@ void transfers_cold(struct maker *m, const struct cold *c)
 	reports_call(&m->e, (const void *)fibers_stack_moved, (const struct argument[3]){
 		{ ARGUMENT_REGISTER, REG_RSP }, { ARGUMENT_CONTEXT, CTX_SPARE },
 	});
+	if (observer.paths)
+		pathcode_on(m, s, s->next);
 	/* What goes on here will count as a block again, but is none. */
 	exits_count_apart(m, 0, -1, true);
 	/* Not linked: stacks may have become several, which other translations do not know yet. */
