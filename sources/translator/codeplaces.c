@@ -214,6 +214,16 @@ bool codeplaces_in_linkage(uint64_t address)
 	return m && m->symbols.stubs ? symbols_in_stub(&m->symbols, own) : codeplaces_is_stub(address);
 }
 
+bool codeplaces_is_linkage(uint64_t address)
+{
+	uint64_t own;
+	struct module *m = find(address, &own);
+
+	if (m && symbols_in_stub(&m->symbols, own))
+		return true;
+	return (!m || !symbols_around(&m->symbols, own)) && codeplaces_is_stub(address);
+}
+
 static uint32_t function_at(uint64_t address)
 {
 	bool fresh;
@@ -304,6 +314,14 @@ const char *codeplaces_called_name(uint64_t address)
 	if (m && slot)
 		return symbols_slot_name(&m->symbols, own + (slot - address));
 	return f && f->start == own ? f->name : NULL;
+}
+
+bool codeplaces_is_unwinder(uint64_t address)
+{
+	const char *name = codeplaces_called_name(address);
+
+	return name && (system_same(name, "_Unwind_RaiseException") || system_same(name, "_Unwind_Resume") ||
+			system_same(name, "_Unwind_Resume_or_Rethrow") || system_same(name, "_Unwind_ForcedUnwind"));
 }
 
 bool codeplaces_is_border(uint64_t address)

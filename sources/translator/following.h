@@ -147,6 +147,8 @@ void pathevents_switch(uint64_t target, const struct path_place *place);
 /* A path's end that no counter is for. */
 void pathevents_miss(uint64_t number, uint64_t graph);
 void pathevents_return(uint64_t sp);
+/* A function of the unwinder begins. */
+void pathevents_unwinds(uint64_t sp);
 /* The call before this address has come back, and not to where that is seen. */
 void pathevents_returned(struct context *ctx, uint64_t pc);
 /* The system call there has been made. */
@@ -155,7 +157,8 @@ void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next);
 void pathevents_lazy(uint64_t sp, uint64_t instructions);
 void pathevents_lazy_common(uint64_t sp, uint64_t instructions);
 void pathevents_repeated(uint64_t kind, uint64_t left, const struct path_place *place);
-void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t handler, uint64_t sp);
+void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t interrupted_sp, uint64_t handler, uint64_t sp);
+void pathevents_restorer(struct context *ctx, uint64_t next);
 void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp);
 /* An edge that ends a path of an activation that is measured, or that translated code leaves to us. */
 void pathevents_edge(const struct path_place *place, uint64_t target, uint64_t way);
@@ -175,6 +178,8 @@ void measures_forked(struct context *ctx);
 void measures_call(uint64_t sp);
 void measures_call_target(uint64_t sp, uint64_t target);
 void measures_resume(struct context *ctx, uint64_t sp);
+/* A path begins of the activation on top, which is measured or not. */
+void measures_went_on(struct context *ctx);
 void measures_path(struct context *ctx, const struct slope_path_row *key, bool last);
 
 #endif

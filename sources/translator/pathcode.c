@@ -234,6 +234,28 @@ bool pathcode_has_edge(const struct path_place *place, uint32_t edge)
 	return e->cut || e->to == SLOPE_PATH_OUT || e->add;
 }
 
+/* Sets the sign flag when it is over. */
+static void emit_countdown(struct maker *m)
+{
+	emit_bytes(&m->e, "\x65\x48\xff\x0c\x25", 5);            /* decq %gs:COUNTDOWN */
+	emit_32(&m->e, CTX_COUNTDOWN);
+}
+
+/* From here on flags may be changed, but rax may not be used; until the other. */
+static void keep_flags(struct maker *m, struct room_here *room)
+{
+	emit_save(&m->e, REG_RAX, SWITCH_RAX);
+	emit_bytes(&m->e, "\x9f\x0f\x90\xc0", 4);                 /* lahf; seto %al */
+	room->live |= 1u << REG_RAX;
+	room->flags = false;
+}
+
+static void bring_flags_back(struct maker *m)
+{
+	emit_bytes(&m->e, "\x04\x7f\x9e", 3);                     /* add $127, %al; sahf */
+	emit_restore(&m->e, REG_RAX, SWITCH_RAX);
+}
+
 /* C takes the edge; numbers of edges may change, where they lead to does not. */
 static void report_way(struct maker *m, const struct path_place *place, uint64_t target, uint32_t way)
 {
@@ -247,6 +269,15 @@ static void report_edge(struct maker *m, const struct path_place *place, uint32_
 	report_way(m, place, place->graph->flow.edge[edge].target, place->graph->core->way[edge]);
 }
 
+static void emit_ticks(struct maker *m, uint32_t to);
+
+static void report_timed(struct maker *m, const struct path_place *place, uint32_t edge)
+{
+	emit_ticks(m, CTX_TICKS_IN);
+	report_edge(m, place, edge);
+	emit_ticks(m, CTX_TICKS_OUT);
+}
+
 /* The same for activations that are measured; flags are dead. It comes back to c->back, which the caller sets. */
 static struct cold *test_measured(struct maker *m, const struct path_place *place, uint32_t edge)
 {
@@ -255,16 +286,30 @@ static struct cold *test_measured(struct maker *m, const struct path_place *plac
 	c->place = place;
 	c->target = place->graph->flow.edge[edge].target;
 	c->way = place->graph->core->way[edge];
-	emit_bytes(&m->e, "\x65\x48\x83\x3c\x25", 5);            /* cmpq $0, %gs:PATH */
-	emit_32(&m->e, CTX_PATH);
-	emit_byte(&m->e, 0);
+	emit_countdown(m);
 	making_jump(m, c, CONDITION_SIGN);
 	return c;
 }
 
+/* What happens between the two is not the program's time. Flags are kept. */
+static void emit_ticks(struct maker *m, uint32_t to)
+{
+	emit_save(&m->e, REG_RAX, CTX_PATH_KEPT_A);
+	emit_save(&m->e, REG_RDX, CTX_PATH_KEPT_B);
+	emit_bytes(&m->e, "\x0f\x31", 2);                         /* rdtsc */
+	emit_bytes(&m->e, "\x65\x89\x04\x25", 4);                 /* mov %eax, %gs:.. */
+	emit_32(&m->e, to);
+	emit_bytes(&m->e, "\x65\x89\x14\x25", 4);                 /* mov %edx, %gs:.. */
+	emit_32(&m->e, to + 4);
+	emit_restore(&m->e, REG_RAX, CTX_PATH_KEPT_A);
+	emit_restore(&m->e, REG_RDX, CTX_PATH_KEPT_B);
+}
+
 static void cold_measured(struct maker *m, const struct cold *c)
 {
+	emit_ticks(m, CTX_TICKS_IN);
 	report_way(m, c->place, c->target, c->way);
+	emit_ticks(m, CTX_TICKS_OUT);
 	emit_near(&m->e, 0xe9, (uint64_t)c->back);
 }
 
@@ -282,10 +327,10 @@ void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edg
 		add(m, e->add, room);
 		return;
 	}
-	if (observer.measures && room.flags) {
-		report_edge(m, place, edge);
-		return;
-	}
+	bool flags = observer.measures && room.flags;
+
+	if (flags)
+		keep_flags(m, &room);
 	struct cold *c = observer.measures ? test_measured(m, place, edge) : NULL;
 
 	count(m, g, edge, room);
@@ -295,6 +340,8 @@ void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edg
 		set(m, pathplaces_begin(g->flow.edge[edge].target), room);
 	if (c)
 		c->back = m->e.at;
+	if (flags)
+		bring_flags_back(m);
 }
 
 /* The edge that the block around the step takes to there, if the step is its last. */
@@ -421,8 +468,7 @@ void pathcode_call(struct maker *m, uint64_t target)
 	struct cold *c = making_cold(m, COLD_SAMPLE);
 
 	c->target = target;
-	emit_bytes(&m->e, "\x65\x48\xff\x0c\x25", 5);            /* decq %gs:COUNTDOWN */
-	emit_32(&m->e, CTX_COUNTDOWN);
+	emit_countdown(m);
 	making_jump(m, c, CONDITION_SIGN);
 	c->back = m->e.at;
 }
@@ -432,10 +478,12 @@ static void cold_sample(struct maker *m, const struct cold *c)
 {
 	bool known = c->target && !codeplaces_in_linkage(c->target);
 
+	emit_ticks(m, CTX_TICKS_IN);
 	reports_call(&m->e, known ? (const void *)measures_call : (const void *)measures_call_target, (const struct argument[3]){
 		{ ARGUMENT_REGISTER, REG_RSP }, { c->target ? ARGUMENT_CONSTANT : ARGUMENT_REGISTER, c->target ? c->target : REG_RCX },
 	});
 	if (known) {
+		emit_ticks(m, CTX_TICKS_OUT);
 		emit_near(&m->e, 0xe9, (uint64_t)c->back);
 		return;
 	}
@@ -454,15 +502,17 @@ void pathcode_return(struct maker *m, const struct step *s)
 
 	if (edge == UINT32_MAX)
 		return;
-	if (observer.measures && room.flags) {
-		report_edge(m, place, edge);
-		return;
-	}
+	bool flags = observer.measures && room.flags;
+
+	if (flags)
+		keep_flags(m, &room);
 	struct cold *c = observer.measures ? test_measured(m, place, edge) : NULL;
 
 	count(m, place->graph, edge, room);
 	if (c)
 		c->back = m->e.at;
+	if (flags)
+		bring_flags_back(m);
 }
 
 /* ---- indirect jumps ---- */
@@ -612,9 +662,7 @@ static void emit_switch(struct maker *m, const struct path_place *place)
 		emit_save(e, REG_RAX, SWITCH_FLAGS);
 	}
 	if (observer.measures) {
-		emit_bytes(e, "\x65\x48\x83\x3c\x25", 5);        /* cmpq $0, %gs:PATH */
-		emit_32(e, CTX_PATH);
-		emit_byte(e, 0);
+		emit_countdown(m);
 		measured = emit_jump_ahead(e, CONDITION_SIGN);
 	}
 	emit_address(e, REG_RAX, &distance, 0);
@@ -633,9 +681,13 @@ static void emit_switch(struct maker *m, const struct path_place *place)
 	done = emit_jump_ahead(e, CONDITION_NONE);
 	emit_land(e, outside);
 	emit_land(e, unknown);
-	if (measured)
+	if (measured) {
 		emit_land(e, measured);
+		emit_ticks(m, CTX_TICKS_IN);
+	}
 	by_c(m, place);
+	if (measured)
+		emit_ticks(m, CTX_TICKS_OUT);
 	emit_land(e, done);
 	if (flags) {
 		emit_restore(e, REG_RAX, SWITCH_FLAGS);
@@ -678,7 +730,7 @@ bool pathcode_indirect(struct maker *m, const struct step *s)
 		return true;
 	}
 	if (place && observer.measures)
-		report_edge(m, place, p->first[place->vertex]);
+		report_timed(m, place, p->first[place->vertex]);
 	else if (place)
 		count(m, place->graph, p->first[place->vertex], room);
 	emit_anywhere(m);

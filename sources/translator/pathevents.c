@@ -14,6 +14,7 @@
 #include "sources/translator/observing.h"
 
 #define PAGEMAP_RUN 512u
+#define HANDLER_STACK_MAX (64u << 20)    /* no alternate stack is larger */
 
 uint64_t *pathevents_kept(struct context *ctx, uint64_t sp)
 {
@@ -94,6 +95,30 @@ static uint32_t leave_between(struct context *ctx, uint64_t from, uint64_t to)
 	return fn;
 }
 
+/*
+ * Handlers on an alternate stack are left, and with them what they had interrupted, for a place further up on the stack
+ * where that was.
+ */
+static uint32_t leave_handlers(struct context *ctx, uint64_t old, uint64_t sp)
+{
+	uint32_t fn = SLOPE_FN_NONE;
+
+	while (ctx->handlers) {
+		struct interrupted *i = &ctx->handler[ctx->handlers - 1];
+
+		if (old < i->frame && i->frame - old < HANDLER_STACK_MAX)
+			leave_between(ctx, old, i->frame);
+		if (*pathevents_kept(ctx, i->frame))
+			leave_at(ctx, i->pc, *pathevents_kept(ctx, i->frame));
+		*pathevents_kept(ctx, i->frame) = 0;
+		ctx->handlers--;
+		if (i->sp < sp && sp - i->sp < PLAN_STACK_MAX_BYTES)
+			return leave_between(ctx, i->sp, sp);
+		old = i->sp;
+	}
+	return fn;
+}
+
 /* Control has come to pc with this stack pointer, and not by a return that we know of. */
 static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 {
@@ -108,6 +133,8 @@ static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 	lock_give(&runtime.lock);
 	if (same_stack)
 		fn = leave_between(ctx, old, sp);
+	else if (ctx->handlers)
+		fn = leave_handlers(ctx, old, sp);
 	ctx->old_sp = 0;
 	lock_take(&runtime.lock);
 	pathplaces_at_for(pc, fn);
@@ -215,6 +242,8 @@ static void take_edge(struct context *ctx, const struct path_graph *g, uint32_t 
 		ctx->path = path_begin(g, e->to) | measured;
 	else if (target)
 		ctx->path = pathplaces_begin(target) | (last ? 0 : measured);
+	if (observer.measures && !last)
+		measures_went_on(ctx);
 }
 
 void pathevents_edge(const struct path_place *place, uint64_t target, uint64_t way)
@@ -237,6 +266,43 @@ static void take_next(struct context *ctx, const struct path_place *p, uint64_t 
 		take_edge(ctx, p->graph, edge, next);
 }
 
+/*
+ * A return that does not go back to its call: the unwinder has put a landing pad's address in place of the return
+ * address. Where that was to go is known from when the unwinder began.
+ */
+static void land_instead(struct context *ctx, uint64_t pc, uint64_t slot)
+{
+	for (size_t i = 0; i < ctx->unwound; i++)
+		if (ctx->unwinding[i].slot == slot) {
+			leave_call(ctx, ctx->unwinding[i].back, ctx->path);
+			break;
+		}
+	land(ctx, pc, slot);
+}
+
+/* Whoever is on the stack may be left, and return addresses may be overwritten. */
+void pathevents_unwinds(uint64_t sp)
+{
+	struct context *ctx = context_here();
+	const struct space_region *region;
+
+	lock_take(&runtime.lock);
+	region = space_at(&runtime.space, sp);
+	uint64_t end = region ? region->end : sp;
+
+	ctx->unwound = 0;
+	for (; sp + 8 <= end; sp += 8) {
+		if (!*pathevents_kept(ctx, sp))
+			continue;
+		if (!slope_arena_grow(&observer.session.arena, (void **)&ctx->unwinding, &ctx->unwinding_capacity, ctx->unwound + 1,
+				      sizeof *ctx->unwinding))
+			break;
+		ctx->unwinding[ctx->unwound].slot = sp;
+		ctx->unwinding[ctx->unwound++].back = *(const uint64_t *)sp;
+	}
+	lock_give(&runtime.lock);
+}
+
 void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next)
 {
 	const struct path_place *p;
@@ -254,9 +320,13 @@ void pathevents_returned(struct context *ctx, uint64_t pc)
 
 	lock_take(&runtime.lock);
 	p = space_allows(&runtime.space, pc - 1, 1, PROT_READ) ? pathplaces_at(pc - 1) : NULL;
-	if (p && p->end == pc && p->graph->core->block[p->vertex].end == SLOPE_BLOCK_CALLS)
+	bool regular = p && p->end == pc && p->graph->core->block[p->vertex].end == SLOPE_BLOCK_CALLS;
+
+	if (regular)
 		take_next(ctx, p, pc);
 	lock_give(&runtime.lock);
+	if (!regular)
+		land_instead(ctx, pc, ctx->reg[REG_RSP] - 8);
 }
 
 /* A switch that translated code leaves to us. */
@@ -301,10 +371,29 @@ void pathevents_lazy_common(uint64_t sp, uint64_t instructions)
 
 /* ---- signal handlers ---- */
 
+/* The code that a handler returns to ends with the system call before `next`; it has been executed, and will not be left. */
+void pathevents_restorer(struct context *ctx, uint64_t next)
+{
+	const struct path_place *p;
+
+	lock_take(&runtime.lock);
+	p = pathplaces_at(next - 1);
+	if (p)
+		leave_block(ctx, p, path_begin(p->graph, p->vertex), pathplaces_instructions(p->start, next));
+	lock_give(&runtime.lock);
+}
+
+
 /* Interrupted at pc; the handler returns to an address that lies at sp. */
-void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t handler, uint64_t sp)
+void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t interrupted_sp, uint64_t handler, uint64_t sp)
 {
 	*pathevents_kept(ctx, sp) = ctx->path;
+	if (ctx->handlers == CONTEXT_HANDLERS) {
+		for (unsigned i = 1; i < CONTEXT_HANDLERS; i++)
+			ctx->handler[i - 1] = ctx->handler[i];
+		ctx->handlers--;
+	}
+	ctx->handler[ctx->handlers++] = (struct interrupted){ interrupted_sp, sp, pc };
 	ctx->path_pc = pc;
 	lock_take(&runtime.lock);
 	ctx->path = pathplaces_begin(handler);
@@ -316,11 +405,21 @@ void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
 {
 	uint64_t *kept = pathevents_kept(ctx, sp - 8);
 
-	(void)pc;
+	while (ctx->handlers && ctx->handler[ctx->handlers - 1].frame != sp - 8)
+		ctx->handlers--;
 	if (*kept) {
 		ctx->path = *kept;
 		*kept = 0;
 	}
+	/* The handler may have chosen another place to go on at. */
+	if (ctx->handlers && ctx->handler[ctx->handlers - 1].pc != pc) {
+		leave_at(ctx, ctx->handler[ctx->handlers - 1].pc, ctx->path);
+		lock_take(&runtime.lock);
+		ctx->path = pathplaces_begin(pc);
+		lock_give(&runtime.lock);
+	}
+	if (ctx->handlers)
+		ctx->handlers--;
 }
 
 /* ---- the beginning and the end of threads ---- */
