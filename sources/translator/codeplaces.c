@@ -214,16 +214,6 @@ bool codeplaces_in_linkage(uint64_t address)
 	return m && m->symbols.stubs ? symbols_in_stub(&m->symbols, own) : codeplaces_is_stub(address);
 }
 
-bool codeplaces_is_linkage(uint64_t address)
-{
-	uint64_t own;
-	struct module *m = find(address, &own);
-
-	if (m && symbols_in_stub(&m->symbols, own))
-		return true;
-	return (!m || !symbols_around(&m->symbols, own)) && codeplaces_is_stub(address);
-}
-
 static uint32_t function_at(uint64_t address)
 {
 	bool fresh;

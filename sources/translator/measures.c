@@ -198,13 +198,13 @@ void measures_call(uint64_t sp)
 void measures_call_target(uint64_t sp, uint64_t target)
 {
 	struct context *ctx = context_here();
-	uint64_t slot = codeplaces_is_linkage(target) ? codeplaces_slot(target) : 0;
+	uint64_t slot = codeplaces_in_linkage(target) ? codeplaces_slot(target) : 0;
 
 	/* Through a stub: at once to the function, if it is known. */
 	if (slot && space_allows(&runtime.space, slot, 8, PROT_READ)) {
 		uint64_t to = *(const uint64_t *)slot;
 
-		if (space_allows(&runtime.space, to, 1, PROT_READ) && !codeplaces_is_linkage(to))
+		if (space_allows(&runtime.space, to, 1, PROT_READ) && !codeplaces_in_linkage(to))
 			target = to;
 	}
 	ctx->guest_target = target;

@@ -114,8 +114,6 @@ void observing_thread_ends(struct context *ctx);
 #define CODEPLACES_STUB (UINT32_MAX - 1)
 uint32_t codeplaces_function(uint64_t address);
 bool codeplaces_is_stub(uint64_t address);
-/* The same, but not for a jump of that kind inside a function. */
-bool codeplaces_is_linkage(uint64_t address);
 /* In the linkage table itself: to paths, a jump through a slot in the middle of a function is the function's. */
 bool codeplaces_in_linkage(uint64_t address);
 /* The call site with this return address. SLOPE_SITE_NONE when memory runs out. */

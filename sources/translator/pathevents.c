@@ -106,7 +106,7 @@ static uint32_t leave_handlers(struct context *ctx, uint64_t old, uint64_t sp)
 	while (ctx->handlers) {
 		struct interrupted *i = &ctx->handler[ctx->handlers - 1];
 
-		if (old < i->frame && i->frame - old < HANDLER_STACK_MAX)
+		if (old >= PLAN_LOWEST && old < i->frame && i->frame - old < HANDLER_STACK_MAX)
 			leave_between(ctx, old, i->frame);
 		if (*pathevents_kept(ctx, i->frame))
 			leave_at(ctx, i->pc, *pathevents_kept(ctx, i->frame));
