@@ -39,7 +39,7 @@ static void put_metric_line(const struct slope_paths_view *v, uint32_t m, FILE *
 	fprintf(out, "%s %s%s %s %s in all", value_text(v->c.value[m].value, value), p->path_metric_name[m],
 		slope_parts_unit(p->path_metric_name[m]), v->o->report.ascii ? "+-" : "±", value_text(v->c.value[m].error, error));
 	if (p->path_period > 1)
-		fprintf(out, "; one activation in %" PRIu64, p->path_period);
+		fprintf(out, "; about one time in %" PRIu64, p->path_period);
 	if (v->c.measured[m] < v->c.instructions - v->c.repeats)
 		fprintf(out, "; paths with %s of the instructions",
 			slope_parts_part(v->c.measured[m], v->c.instructions - v->c.repeats, percent, sizeof(percent)));

@@ -133,6 +133,8 @@ struct context {
 	uint64_t ticks_in, ticks_out;
 	uint64_t path_flag;              /* PATHS_MEASURED: the activation that begins next is measured */
 	struct measures *measures;
+	struct slope_context **node;     /* calling contexts by number */
+	size_t node_capacity;
 	struct interrupted handler[CONTEXT_HANDLERS];
 	unsigned handlers;
 	struct unwinding *unwinding;

@@ -101,7 +101,7 @@ static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t gen
 	block = find_or_make(pc, borrowed_before(&branch));
 	/* Where a return of ours is not expected must be seen each time: pathevents_returned. */
 	if (block && site->kind != SITE_DIRECT && (!observer.paths || site->kind != SITE_RETURN))
-		codecache_remember(&runtime.cache, block, observer.on ? codeplaces_function(block->pc) : UINT32_MAX,
+		codecache_remember(&runtime.cache, block, observer.on || observer.path_contexts ? codeplaces_function(block->pc) : UINT32_MAX,
 				   observer.paths ? pathplaces_begin(block->pc) : 0);
 	else if (block && site->kind == SITE_DIRECT && branch.patch && generation == runtime.cache.generation)
 		codecache_link(&runtime.cache, &branch, block);

@@ -62,11 +62,30 @@ static bool is_short(int64_t value)
 	return value == (int32_t)value;
 }
 
+void pathcode_context(struct maker *m, uint32_t fn, bool flags)
+{
+	if (flags) {
+		reports_call(&m->e, (const void *)pathcontexts_enter, (const struct argument[3]){ { ARGUMENT_CONSTANT, fn } });
+		return;
+	}
+	emit_save(&m->e, REG_RDI, CTX_PATH_KEPT_A);
+	emit_constant(&m->e, REG_RDI, fn);
+	emit_save(&m->e, REG_RSP, CTX_REG(REG_RSP));
+	emit_restore(&m->e, REG_RSP, CTX_HOST_RSP);
+	emit_near(&m->e, 0xe8, (uint64_t)pathcontexts_quick);
+	emit_restore(&m->e, REG_RSP, CTX_REG(REG_RSP));
+	emit_restore(&m->e, REG_RDI, CTX_PATH_KEPT_A);
+}
+
 /* CTX_PATH = value */
 static void set(struct maker *m, uint64_t value, struct room_here room)
 {
-	if (is_short((int64_t)value)) {
-		emit_bytes(&m->e, "\x65\x48\xc7\x04\x25", 5);     /* movq $value, %gs:PATH */
+	if (observer.path_contexts || is_short((int64_t)value)) {
+		/* movl or movq $value, %gs:PATH: a context stays as it is */
+		emit_byte(&m->e, 0x65);
+		if (!observer.path_contexts)
+			emit_byte(&m->e, 0x48);
+		emit_bytes(&m->e, "\xc7\x04\x25", 3);
 		emit_32(&m->e, CTX_PATH);
 		emit_32(&m->e, (uint32_t)value);
 		return;
@@ -76,6 +95,14 @@ static void set(struct maker *m, uint64_t value, struct room_here room)
 	emit_constant(&m->e, reg, value);
 	emit_save(&m->e, reg, CTX_PATH);
 	give_back(m, &room);
+}
+
+/* CTX_PATH = value, where a function begins. */
+static void set_entry(struct maker *m, uint64_t pc, struct room_here room)
+{
+	set(m, pathplaces_begin(pc), room);
+	if (observer.path_contexts && !codeplaces_in_linkage(pc))
+		pathcode_context(m, codeplaces_function(pc), room.flags);
 }
 
 /* CTX_PATH += value */
@@ -176,19 +203,17 @@ static void count_in_cache(struct maker *m, const struct path_graph *g, int64_t 
 		give_back(m, &room);
 		return;
 	}
-	/* imul $hash, number, place; shr to the entry's number, times its bytes */
+	emit_byte(&m->e, 0x40 | (place >> 3 & 1) * 5);            /* xor %place, %place */
+	emit_byte(&m->e, 0x31);
+	emit_byte(&m->e, 0xc0 | (place & 7) << 3 | (place & 7));
+	emit_byte(&m->e, 0xf2);                                   /* crc32 %number, %place */
 	emit_byte(&m->e, 0x48 | (place >> 3 & 1) << 2 | (number >> 3 & 1));
-	emit_byte(&m->e, 0x69);
+	emit_bytes(&m->e, "\x0f\x38\xf1", 3);
 	emit_byte(&m->e, 0xc0 | (place & 7) << 3 | (number & 7));
-	emit_32(&m->e, PATHS_HASH & 0x7fffffff);
-	emit_byte(&m->e, 0x40 | (place >> 3 & 1));
-	emit_byte(&m->e, 0xc1);
-	emit_byte(&m->e, 0xe8 | (place & 7));
-	emit_byte(&m->e, 32 - PATHS_CACHE_LOG2);
-	emit_byte(&m->e, 0x40 | (place >> 3 & 1));
-	emit_byte(&m->e, 0xc1);
+	emit_byte(&m->e, 0x40 | (place >> 3 & 1));                /* and $mask, %place: it is the entry's number times its bytes */
+	emit_byte(&m->e, 0x81);
 	emit_byte(&m->e, 0xe0 | (place & 7));
-	emit_byte(&m->e, PATHS_HIT_LOG2);
+	emit_32(&m->e, ((1u << PATHS_CACHE_LOG2) - 1) << PATHS_HIT_LOG2);
 	emit_memory(&m->e, 0x3b, number, at, 0);                  /* cmp */
 	other[0] = emit_jump_ahead(&m->e, CONDITION_NOT_EQUAL);
 	emit_memory(&m->e, 0x81, 7, at, 8);                       /* cmpq $graph */
@@ -336,6 +361,8 @@ void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edg
 	count(m, g, edge, room);
 	if (e->to != SLOPE_PATH_OUT)
 		set(m, path_begin(g, e->to), room);
+	else if (g->core->way[edge] == SLOPE_WAY_TAIL)
+		set_entry(m, g->flow.edge[edge].target, room);
 	else if (g->flow.edge[edge].target)
 		set(m, pathplaces_begin(g->flow.edge[edge].target), room);
 	if (c)
@@ -356,7 +383,7 @@ static const struct path_place *ends_block(const struct step *s)
 static void enter_graph(struct maker *m, const struct step *s, uint64_t target)
 {
 	if (!pathplaces_at(s->pc) && pathplaces_at(target))
-		set(m, pathplaces_begin(target), room_at(target));
+		set_entry(m, target, room_at(target));
 }
 
 /* Where the graph says that control never goes on, and it does: C begins a path there. */
@@ -461,8 +488,12 @@ void pathcode_call(struct maker *m, uint64_t target)
 	emit_restore(&m->e, REG_R11, CTX_PATH);
 	emit_memory(&m->e, 0x89, REG_R11, (struct operand){ &top, true, true }, 0);
 	emit_restore(&m->e, REG_R11, CTX_PATH_KEPT_A);
-	if (target)
-		set(m, pathplaces_begin(target), room_at(0));
+	if (target) {
+		struct room_here room = room_at(0);
+
+		room.flags = runtime.flags_cross_calls;
+		set_entry(m, target, room);
+	}
 	if (!observer.measures || runtime.flags_cross_calls)
 		return;
 	struct cold *c = making_cold(m, COLD_SAMPLE);

@@ -21,6 +21,22 @@ uint64_t *pathevents_kept(struct context *ctx, uint64_t sp)
 	return (uint64_t *)((char *)context_window(ctx) + sp);
 }
 
+/* A path begins here, in the same context as before. */
+static void begin_at(struct context *ctx, uint64_t pc, uint64_t measured)
+{
+	uint64_t begin = pathplaces_begin(pc);
+
+	ctx->path = (observer.path_contexts ? (ctx->path & ~PATHS_REGISTER_MASK & ~PATHS_MEASURED) | begin : begin) | measured;
+}
+
+/* The same where a function begins. */
+static void begin_function(struct context *ctx, uint64_t pc)
+{
+	begin_at(ctx, pc, 0);
+	if (observer.path_contexts)
+		pathcontexts_enter(codeplaces_in_linkage(pc) ? CODEPLACES_STUB : codeplaces_function(pc));
+}
+
 static struct slope_path_table *table_of(struct context *ctx)
 {
 	return &ctx->fiber->core->paths;
@@ -41,9 +57,11 @@ static void count(struct context *ctx, const struct slope_path_row *key, uint64_
 /* A path is left in this block, of which so many instructions were executed. */
 static void leave_block(struct context *ctx, const struct path_place *p, uint64_t path, uint32_t instructions)
 {
-	path &= ~PATHS_MEASURED;
+	uint32_t context = pathcontexts_number(path);
+
+	path &= observer.path_contexts ? PATHS_REGISTER_MASK : ~PATHS_MEASURED;
 	struct slope_path_row key = {
-		.graph = p->graph->core->number, .context = SLOPE_PATH_CONTEXT_NONE, .stop = p->vertex,
+		.graph = p->graph->core->number, .context = context, .stop = p->vertex,
 		.stop_instructions = instructions,
 		.number = slope_path_partial(&p->graph->core->paths, p->vertex, (int64_t)path - p->graph->shift),
 	};
@@ -138,7 +156,7 @@ static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 	ctx->old_sp = 0;
 	lock_take(&runtime.lock);
 	pathplaces_at_for(pc, fn);
-	ctx->path = pathplaces_begin(pc);
+	begin_at(ctx, pc, 0);
 	lock_give(&runtime.lock);
 }
 
@@ -186,26 +204,32 @@ void pathevents_unexpected(uint64_t target, const struct path_place *place)
 	lock_take(&runtime.lock);
 	leave_block(ctx, place, ctx->path, place->graph->core->block[place->vertex].instructions);
 	pathplaces_at_for(target, place->graph->core->function);
-	ctx->path = pathplaces_begin(target);         /* and if it was measured, it is no longer */
+	begin_at(ctx, target, 0);        /* and if it was measured, it is no longer */
 	lock_give(&runtime.lock);
+}
+
+/* An entry of the cache goes to the table. */
+static void take_hit(struct context *ctx, const struct path_hit *hit)
+{
+	struct slope_path_row key = {
+		.graph = (uint32_t)hit->graph - 1, .context = pathcontexts_number(hit->number), .stop = SLOPE_PATH_NOT_STOPPED,
+		.number = observer.path_contexts ? hit->number & PATHS_REGISTER_MASK : hit->number,
+	};
+
+	count(ctx, &key, hit->count);
 }
 
 void pathevents_miss(uint64_t number, uint64_t graph)
 {
 	struct context *ctx = context_here();
-	uint32_t place = (uint32_t)(number * (PATHS_HASH & 0x7fffffff)) >> (32 - PATHS_CACHE_LOG2);
-	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT) + place;
-	struct slope_path_row key = { .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED };
+	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT + path_hit_at(number));
 
 	if (hit->graph == graph + 1 && hit->number == number) {
 		hit->count++;
 		return;
 	}
-	if (hit->count) {
-		key.graph = (uint32_t)hit->graph - 1;
-		key.number = hit->number;
-		count(ctx, &key, hit->count);
-	}
+	if (hit->count)
+		take_hit(ctx, hit);
 	*hit = (struct path_hit){ number, graph + 1, 1, 0 };
 }
 
@@ -216,8 +240,8 @@ static void count_end(struct context *ctx, const struct path_graph *g, uint32_t 
 
 	if (ctx->path & PATHS_MEASURED)
 		measures_path(ctx, &(struct slope_path_row){
-			.graph = g->core->number, .context = SLOPE_PATH_CONTEXT_NONE, .number = number,
-			.stop = SLOPE_PATH_NOT_STOPPED,
+			.graph = g->core->number, .context = pathcontexts_number(number),
+			.number = observer.path_contexts ? number & PATHS_REGISTER_MASK : number, .stop = SLOPE_PATH_NOT_STOPPED,
 		}, last);
 	if (g->counters)
 		++*(uint64_t *)((char *)context_window(ctx) + g->counters + 8 * number);
@@ -238,10 +262,10 @@ static void take_edge(struct context *ctx, const struct path_graph *g, uint32_t 
 	bool last = way == SLOPE_WAY_RETURN || way == SLOPE_WAY_TAIL || !target;
 
 	count_end(ctx, g, edge, last);
-	if (e->to != SLOPE_PATH_OUT)
-		ctx->path = path_begin(g, e->to) | measured;
-	else if (target)
-		ctx->path = pathplaces_begin(target) | (last ? 0 : measured);
+	if (way == SLOPE_WAY_TAIL && target)
+		begin_function(ctx, target);
+	else if (e->to != SLOPE_PATH_OUT || target)
+		begin_at(ctx, e->to != SLOPE_PATH_OUT ? g->flow.block[e->to].start : target, last ? 0 : measured);
 	if (observer.measures && !last)
 		measures_went_on(ctx);
 }
@@ -262,7 +286,7 @@ static void take_next(struct context *ctx, const struct path_place *p, uint64_t 
 {
 	uint32_t edge = pathplaces_edge(p, SLOPE_WAY_NEXT, next);
 
-	if (edge != UINT32_MAX && (ctx->path & ~PATHS_MEASURED) >= PATHS_FIRST)
+	if (edge != UINT32_MAX && (ctx->path & (observer.path_contexts ? PATHS_REGISTER_MASK : ~PATHS_MEASURED)) >= PATHS_FIRST)
 		take_edge(ctx, p->graph, edge, next);
 }
 
@@ -396,7 +420,9 @@ void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t interrupted_s
 	ctx->handler[ctx->handlers++] = (struct interrupted){ interrupted_sp, sp, pc };
 	ctx->path_pc = pc;
 	lock_take(&runtime.lock);
-	ctx->path = pathplaces_begin(handler);
+	begin_at(ctx, handler, 0);
+	if (observer.path_contexts)
+		pathcontexts_root(ctx, codeplaces_function(handler));
 	lock_give(&runtime.lock);
 }
 
@@ -415,7 +441,7 @@ void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
 	if (ctx->handlers && ctx->handler[ctx->handlers - 1].pc != pc) {
 		leave_at(ctx, ctx->handler[ctx->handlers - 1].pc, ctx->path);
 		lock_take(&runtime.lock);
-		ctx->path = pathplaces_begin(pc);
+		begin_at(ctx, pc, 0);
 		lock_give(&runtime.lock);
 	}
 	if (ctx->handlers)
@@ -427,9 +453,11 @@ void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
 void pathevents_start(struct context *ctx, uint64_t pc)
 {
 	lock_take(&runtime.lock);
-	ctx->path = pathplaces_begin(pc);
+	if (observer.path_contexts && !ctx->path)
+		pathcontexts_root(ctx, 0);
+	begin_function(ctx, pc);
 	lock_give(&runtime.lock);
-	if (ctx->path >= PATHS_FIRST)
+	if ((ctx->path & (observer.path_contexts ? PATHS_REGISTER_MASK : UINT64_MAX)) >= PATHS_FIRST)
 		ctx->path |= ctx->path_flag;
 	ctx->path_flag = 0;
 	ctx->path_pc = pc;
@@ -491,14 +519,11 @@ static void take_counters(struct context *ctx, const struct path_graph *g)
 static void take_cache(struct context *ctx)
 {
 	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT);
-	struct slope_path_row key = { .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED };
 
 	for (uint32_t i = 0; i < 1u << PATHS_CACHE_LOG2; i++, hit++) {
 		if (!hit->count)
 			continue;
-		key.graph = (uint32_t)hit->graph - 1;
-		key.number = hit->number;
-		count(ctx, &key, hit->count);
+		take_hit(ctx, hit);
 		hit->count = 0;
 	}
 }
@@ -518,6 +543,8 @@ void pathevents_end(struct context *ctx)
 	leave_all(ctx);
 	pathplaces_each(ctx, take_counters);
 	take_cache(ctx);
+	if (observer.path_contexts)
+		pathcontexts_end(ctx);
 	forget_counts(ctx);
 	measures_end(ctx);
 }
