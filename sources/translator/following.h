@@ -126,6 +126,8 @@ struct path_place {
 
 /* The block around this code, made on first use; NULL: paths are not followed there. */
 const struct path_place *pathplaces_at(uint64_t pc);
+/* The same if there is a graph already: for addresses that may be in the middle of an instruction, or of nothing. */
+const struct path_place *pathplaces_find(uint64_t pc);
 /* The same for code that belongs to the function `fn` if it belongs to none yet. */
 const struct path_place *pathplaces_at_for(uint64_t pc, uint32_t fn);
 /* What CTX_PATH is where control comes to pc from elsewhere. */

@@ -74,7 +74,7 @@ static const struct path_place *leave_call(struct context *ctx, uint64_t back, u
 	const struct path_place *p;
 
 	lock_take(&runtime.lock);
-	p = space_allows(&runtime.space, back - 1, 1, PROT_READ) ? pathplaces_at(back - 1) : NULL;
+	p = pathplaces_find(back - 1);
 	if (p && p->end == back)
 		leave_block(ctx, p, path, p->graph->core->block[p->vertex].instructions);
 	lock_give(&runtime.lock);
@@ -87,7 +87,7 @@ static void leave_at(struct context *ctx, uint64_t pc, uint64_t path)
 	const struct path_place *p;
 
 	lock_take(&runtime.lock);
-	p = space_allows(&runtime.space, pc, 1, PROT_READ) ? pathplaces_at(pc) : NULL;
+	p = pathplaces_find(pc);
 	if (p)
 		leave_block(ctx, p, path, pathplaces_instructions(p->start, pc));
 	lock_give(&runtime.lock);
@@ -112,27 +112,25 @@ static uint32_t leave_between(struct context *ctx, uint64_t from, uint64_t to)
 }
 
 /*
- * Handlers on an alternate stack are left, and with them what they had interrupted, for a place further up on the stack
- * where that was.
+ * Handlers are left, and with them what they had interrupted, on this stack or on another, for a place where none of their
+ * frames is. The stack pointer from which what is left now goes on upwards.
  */
-static uint32_t leave_handlers(struct context *ctx, uint64_t old, uint64_t sp)
+static uint64_t leave_handlers(struct context *ctx, uint64_t old, uint64_t sp)
 {
-	uint32_t fn = SLOPE_FN_NONE;
-
 	while (ctx->handlers) {
-		struct interrupted *i = &ctx->handler[ctx->handlers - 1];
+		const struct interrupted *i = &ctx->handler[ctx->handlers - 1];
+		uint64_t *kept = pathevents_kept(ctx, i->frame);
 
-		if (old >= PLAN_LOWEST && old < i->frame && i->frame - old < HANDLER_STACK_MAX)
-			leave_between(ctx, old, i->frame);
-		if (*pathevents_kept(ctx, i->frame))
-			leave_at(ctx, i->pc, *pathevents_kept(ctx, i->frame));
-		*pathevents_kept(ctx, i->frame) = 0;
-		ctx->handlers--;
-		if (i->sp < sp && sp - i->sp < PLAN_STACK_MAX_BYTES)
-			return leave_between(ctx, i->sp, sp);
+		if (old > i->frame || i->frame - old >= HANDLER_STACK_MAX || (sp >= old && sp <= i->frame))
+			break;           /* not in it, or still in it */
+		leave_between(ctx, old, i->frame);
+		if (*kept)
+			leave_at(ctx, i->pc, *kept);
+		*kept = 0;
 		old = i->sp;
+		ctx->handlers--;
 	}
-	return fn;
+	return old;
 }
 
 /* Control has come to pc with this stack pointer, and not by a return that we know of. */
@@ -140,17 +138,15 @@ static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 {
 	const struct space_region *region;
 	uint32_t fn = SLOPE_FN_NONE;
-	uint64_t old = ctx->old_sp;
+	uint64_t old = ctx->old_sp ? leave_handlers(ctx, ctx->old_sp, sp) : 0;
 
 	lock_take(&runtime.lock);
-	region = space_at(&runtime.space, old);
+	region = old ? space_at(&runtime.space, old) : NULL;
 	bool same_stack = old < sp && region && sp <= region->end;
 
 	lock_give(&runtime.lock);
 	if (same_stack)
 		fn = leave_between(ctx, old, sp);
-	else if (ctx->handlers)
-		fn = leave_handlers(ctx, old, sp);
 	ctx->old_sp = 0;
 	lock_take(&runtime.lock);
 	pathplaces_at_for(pc, fn);
@@ -158,6 +154,34 @@ static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 	if (observer.path_contexts && pathcontexts_number(ctx->path_context) == SLOPE_PATH_CONTEXT_NONE)
 		pathcontexts_root(ctx, 0);
 	lock_give(&runtime.lock);
+}
+
+/*
+ * A return that does not go back to its call: the unwinder has put a landing pad's address in place of the return
+ * address. Where that was to go is known from when the unwinder began.
+ */
+static void land_instead(struct context *ctx, uint64_t pc, uint64_t slot)
+{
+	for (size_t i = 0; i < ctx->unwound; i++)
+		if (ctx->unwinding[i].slot == slot) {
+			leave_call(ctx, ctx->unwinding[i].back, ctx->path);
+			break;
+		}
+	ctx->unwound = 0;
+	land(ctx, pc, slot);
+}
+
+/* The block whose call comes back to pc, its return address having been kept at `slot`; NULL: none does. With the lock held. */
+static const struct path_place *called_from(const struct context *ctx, uint64_t pc, uint64_t slot)
+{
+	const struct path_place *p = pathplaces_find(pc - 1);
+
+	if (!p || p->end != pc || p->graph->core->block[p->vertex].end != SLOPE_BLOCK_CALLS)
+		return NULL;
+	for (size_t i = 0; i < ctx->unwound; i++)
+		if (ctx->unwinding[i].slot == slot && ctx->unwinding[i].back != pc)
+			return NULL;
+	return p;
 }
 
 /* ---- called from translated code and gate.S ---- */
@@ -179,12 +203,18 @@ void pathevents_jump(uint64_t target, uint64_t sp)
 	struct context *ctx = context_here();
 	uint64_t *kept = pathevents_kept(ctx, sp - 8);
 
-	if (*kept && *(const uint64_t *)(sp - 8) == target) {
-		path_unpack(ctx, *kept, observer.path_contexts);
-		*kept = 0;
+	if (!*kept || *(const uint64_t *)(sp - 8) != target) {
+		land(ctx, target, sp);
 		return;
 	}
-	land(ctx, target, sp);
+	path_unpack(ctx, *kept, observer.path_contexts);
+	*kept = 0;
+	lock_take(&runtime.lock);
+	const struct path_place *from = called_from(ctx, target, sp - 8);
+
+	lock_give(&runtime.lock);
+	if (!from)
+		land_instead(ctx, target, sp - 8);
 }
 
 void pathevents_return(uint64_t sp)
@@ -311,20 +341,6 @@ static void take_next(struct context *ctx, const struct path_place *p, uint64_t 
 		take_edge(ctx, p->graph, edge, next);
 }
 
-/*
- * A return that does not go back to its call: the unwinder has put a landing pad's address in place of the return
- * address. Where that was to go is known from when the unwinder began.
- */
-static void land_instead(struct context *ctx, uint64_t pc, uint64_t slot)
-{
-	for (size_t i = 0; i < ctx->unwound; i++)
-		if (ctx->unwinding[i].slot == slot) {
-			leave_call(ctx, ctx->unwinding[i].back, path_packed(ctx));
-			break;
-		}
-	land(ctx, pc, slot);
-}
-
 /* Whoever is on the stack may be left, and return addresses may be overwritten. */
 void pathevents_unwinds(uint64_t sp)
 {
@@ -361,17 +377,19 @@ void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next)
 
 void pathevents_returned(struct context *ctx, uint64_t pc)
 {
-	const struct path_place *p;
+	uint64_t slot = ctx->reg[REG_RSP] - 8;
+	const struct path_place *from;
 
+	/* A handler returns to the code that ends it; what is on now is the path that it has interrupted. */
+	if (ctx->handlers && ctx->handler[ctx->handlers - 1].frame == slot)
+		return;
 	lock_take(&runtime.lock);
-	p = space_allows(&runtime.space, pc - 1, 1, PROT_READ) ? pathplaces_at(pc - 1) : NULL;
-	bool regular = p && p->end == pc && p->graph->core->block[p->vertex].end == SLOPE_BLOCK_CALLS;
-
-	if (regular)
-		take_next(ctx, p, pc);
+	from = called_from(ctx, pc, slot);
+	if (from)
+		take_next(ctx, from, pc);
 	lock_give(&runtime.lock);
-	if (!regular)
-		land_instead(ctx, pc, ctx->reg[REG_RSP] - 8);
+	if (!from)
+		land_instead(ctx, pc, slot);
 }
 
 /* A switch that translated code leaves to us. */
@@ -403,7 +421,7 @@ void pathevents_lazy(uint64_t sp, uint64_t instructions)
 	uint64_t back = *(const uint64_t *)sp;
 
 	lock_take(&runtime.lock);
-	p = space_allows(&runtime.space, back - 1, 1, PROT_READ) ? pathplaces_at(back - 1) : NULL;
+	p = pathplaces_find(back - 1);
 	lock_give(&runtime.lock);
 	if (p)
 		slope_path_repeat(table_of(context_here()), p->graph->core->number, p->vertex, instructions);
@@ -422,7 +440,7 @@ void pathevents_restorer(struct context *ctx, uint64_t next)
 	const struct path_place *p;
 
 	lock_take(&runtime.lock);
-	p = pathplaces_at(next - 1);
+	p = pathplaces_find(next - 1);
 	if (p)
 		leave_block(ctx, p, path_begin(p->graph, p->vertex), pathplaces_instructions(p->start, next));
 	lock_give(&runtime.lock);

@@ -36,7 +36,7 @@ static void start(void)
 	places.ready = true;
 }
 
-static const struct path_place *find(uint64_t pc)
+const struct path_place *pathplaces_find(uint64_t pc)
 {
 	uint64_t *first;
 
@@ -99,7 +99,7 @@ static enum flow_place place(void *data, uint64_t entry, uint64_t pc, uint64_t *
 	*until = pc + 1;
 	if (!is_followed(pc))
 		return codeplaces_in_linkage(pc) ? FLOW_BORDER : FLOW_NO_CODE;
-	if (find(pc))
+	if (pathplaces_find(pc))
 		return FLOW_TAKEN;
 	if (codeplaces_is_border(pc))
 		return FLOW_BORDER;
@@ -261,13 +261,13 @@ static struct path_graph *make(uint64_t entry, uint32_t fn)
 
 const struct path_place *pathplaces_at_for(uint64_t pc, uint32_t fn)
 {
-	const struct path_place *p = find(pc);
+	const struct path_place *p = pathplaces_find(pc);
 
 	if (p || !is_followed(pc))
 		return p;
 	if (!make(pc, fn == SLOPE_FN_NONE ? codeplaces_function(pc) : fn))
 		return NULL;
-	return find(pc);
+	return pathplaces_find(pc);
 }
 
 const struct path_place *pathplaces_at(uint64_t pc)
@@ -459,8 +459,8 @@ uint64_t pathplaces_begin(uint64_t pc)
 	if (!p)
 		return PATHS_NONE;
 	if (p->start != pc && split(p->graph, p->vertex, pc))
-		p = find(pc);
-	before = p->start == pc ? find(pc - 1) : NULL;
+		p = pathplaces_find(pc);
+	before = p->start == pc ? pathplaces_find(pc - 1) : NULL;
 	if (before && before->graph == p->graph && before->end == pc &&
 	    before->graph->core->block[before->vertex].end == SLOPE_BLOCK_CALLS) {
 		uint32_t edge = pathplaces_edge(before, SLOPE_WAY_NEXT, pc);
