@@ -74,7 +74,7 @@ bool slope_judging_has_points(const struct slope_profile *p, const char *path, u
 {
 	if (has_points(p, metric))
 		return true;
-	if (!p->metrics) {
+	if (slope_profile_is_sampled(p)) {
 		slope_say("%s was sampled: it has no input sizes and so no growth; record without --source=sampler", path);
 		return false;
 	}

@@ -20,6 +20,7 @@ struct slope_launcher {
 	bool translated;             /* the translator is to be used */
 	char *sampler;               /* slope-sampler.so */
 	bool sampled;                /* the sampler is to be used; options are then settings for the environment */
+	bool native;                 /* no source at all: the program by itself, with the environment that it has under one */
 	int stdio[3];                /* what the program gets for 0, 1 and 2; -1: ours */
 	int signal;                  /* the last that was passed on to the program, or that the terminal sent to both; 0: none */
 	bool alike;                  /* for a comparison: the program sees the same environment and processor under both sources */

@@ -21,9 +21,11 @@ static const char *foreign_option(const struct slope_settings *s)
 		return s->burst ? "--burst" : s->contexts ? "--contexts" : "--context";
 	if (s->context_sites || s->context_recursion)
 		return s->context_sites ? "--context-sites" : "--context-recursion";
+	if (s->paths || s->event || s->perturbation)
+		return s->event ? "--event" : s->paths ? "--paths" : "--perturbation";
 	if (strcmp(s->cost, "ir"))
 		return "--cost";
-	return s->input ? "--input" : s->cell != 4 ? "--cell" : NULL;
+	return s->input_given ? "--input" : s->cell != 4 ? "--cell" : NULL;
 }
 
 bool slope_sampled_sensible(const struct slope_settings *s)
@@ -40,7 +42,7 @@ bool slope_sampled_sensible(const struct slope_settings *s)
 	if (foreign && strstr(foreign, "context"))
 		slope_say("--source=sampler always keeps whole call paths and their sites; leave %s out", foreign);
 	else if (foreign)
-		slope_say("--source=sampler measures time, of all that runs, and no input sizes; leave %s out", foreign);
+		slope_say("--source=sampler measures time, of all that runs, and neither input sizes nor paths; leave %s out", foreign);
 	return !foreign;
 }
 

@@ -15,6 +15,7 @@
 #define SLOPE_CORE_PATHS_H
 
 #include "core/path_number.h"
+#include "core/path_sizes.h"
 
 #define SLOPE_PATH_METRICS 4u
 #define SLOPE_PATH_CONTEXT_NONE UINT32_MAX
@@ -65,7 +66,7 @@ struct slope_graph {
 
 struct slope_path_metric {
 	uint64_t sum;
-	double squares;              /* sum of squares */
+	uint64_t sq_lo, sq_hi;       /* sum of squares, 128 bits */
 };
 
 /* A path in one context. */
@@ -96,15 +97,32 @@ struct slope_path_table {
 	size_t rows, row_capacity, buckets;
 	struct slope_path_repeats *repeats;
 	size_t repeat_count, repeat_capacity;
-	uint64_t lost;               /* paths that could not be counted: memory */
+	uint64_t lost;               /* paths that could not be counted: memory. The caller adds to it, who knows how many */
 };
 
 void slope_path_table_init(struct slope_path_table *t, struct slope_arena *arena);
 
-/* The row of this path, made on first use, all zero then. NULL only when memory runs out. Valid until the next one is made. */
+/* Forgets all rows, repeats and losses; keeps the memory. */
+void slope_path_table_empty(struct slope_path_table *t);
+
+/*
+ * The row of the path that `key` tells by graph, context, number, stop and stop_instructions, made on first use, with
+ * nothing counted then. NULL only when memory runs out. Valid until the next one is made. O(1).
+ */
 struct slope_path_row *slope_path_row(struct slope_path_table *t, const struct slope_path_row *key);
 
-/* Adds to the repeats of a block. False when memory runs out. */
+/* One execution was measured: the metric rose by so much. */
+static inline void slope_path_measure(struct slope_path_metric *metric, uint64_t value)
+{
+	unsigned __int128 square = (unsigned __int128)value * value;
+	uint64_t low = metric->sq_lo + (uint64_t)square;
+
+	metric->sum += value;
+	metric->sq_hi += (uint64_t)(square >> 64) + (low < (uint64_t)square);
+	metric->sq_lo = low;
+}
+
+/* Adds to the repeats of a block, which are in order of graph and block. False when memory runs out. O(log(blocks)) but for the first. */
 bool slope_path_repeat(struct slope_path_table *t, uint32_t graph, uint32_t block, uint64_t count);
 
 /* All graphs of a session. */
@@ -115,8 +133,9 @@ struct slope_graphs {
 };
 
 /*
- * Numbers the graph's paths and keeps it: `*g` is copied, its arrays must stay (the arena's, usually). NULL when memory
- * runs out or slope_path_number fails.
+ * Numbers the graph's paths and keeps it: `*g` is copied, its arrays must stay (the arena's, usually). It gets its number
+ * and, where that is so, SLOPE_GRAPH_CUT. NULL when memory runs out or slope_path_number fails; nothing has changed then.
+ * Other threads may read graphs that they know of meanwhile.
  */
 struct slope_graph *slope_graphs_add(struct slope_graphs *graphs, const struct slope_graph *g, uint64_t limit);
 

@@ -102,6 +102,7 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 	t->own_kept = s->parallel ? 0 : SLOPE_STAMP_OWN;
 	slope_arena_init(&t->arena, s->host);
 	slope_map_init(&t->edge_by_ends, &t->arena);
+	slope_path_table_init(&t->paths, &t->arena);
 	slope_shadow_init(&t->shadow, s->host);
 	if (s->config.contexts)
 		t->contexts = slope_contexts_new(s, &t->arena);
@@ -148,6 +149,8 @@ void slope_thread_discard(struct slope_thread *t)
 	t->contexts = NULL;
 	slope_arena_fini(&t->arena);
 	slope_map_init(&t->edge_by_ends, &t->arena);
+	slope_path_table_init(&t->paths, &t->arena);
+	t->path_sizes = (struct slope_path_sizes){ 0 };
 	t->calls = t->max_depth = 0;
 }
 
@@ -180,6 +183,8 @@ void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 	}
 	if (t->contexts)
 		slope_placing_restart(t);
+	slope_path_table_empty(&t->paths);
+	slope_path_sizes_empty(t);
 	t->plain = slope_thread_is_plain(t);
 	t->calls = 0;
 	t->max_depth = t->depth;
@@ -309,8 +314,12 @@ static void collect(struct slope_thread *t, const struct slope_frame *f, const u
 {
 	bool trms = f->flags & SLOPE_FRAME_INDUCED && t->metrics & 1u << SLOPE_METRIC_TRMS;
 
+	uint64_t n = (uint64_t)(f->rms + (trms ? f->extra : 0));
+
 	if (t->tallies != f->tally_base)
-		slope_tally_flush(t, f, (uint64_t)(f->rms + (trms ? f->extra : 0)), units);
+		slope_tally_flush(t, f, n, units);
+	if (f->flags & SLOPE_FRAME_PATHS)
+		slope_path_sizes_flush(t, n);
 	slope_frames_spend(f->record, f, spent, units);
 	slope_frames_points(t, f->record, f, spent, units);
 }

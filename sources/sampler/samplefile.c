@@ -300,7 +300,8 @@ void slope_samplefile_write(const char *ended, int exit_code, int signal)
 	size_t bytes = slope_page_round(sizeof(struct file));
 	int error = errno;
 
-	if (!slope_sampler.on || syscall(SYS_getpid) != slope_sampler.pid || __atomic_exchange_n(&slope_sampler.writing, 1, __ATOMIC_ACQ_REL))
+	if (!slope_sampler.on || syscall(SYS_getpid) != slope_sampler.pid ||
+	    __atomic_exchange_n(&slope_sampler.writing, 1, __ATOMIC_ACQ_REL))
 		return;
 	stop();
 	struct file *f = host->pages(host->ctx, bytes);

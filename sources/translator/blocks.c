@@ -7,6 +7,7 @@
  */
 #include "sources/translator/making.h"
 #include "sources/translator/observing.h"
+#include "sources/translator/following.h"
 
 static struct maker maker;               /* one block at a time */
 
@@ -126,6 +127,8 @@ static void emit_stack_move(struct maker *m, unsigned step)
 
 	c->step = step;
 	emit_save(&m->e, REG_RSP, CTX_SPARE);
+	if (observer.paths)
+		emit_save(&m->e, REG_RSP, CTX_OLD_SP);
 	blocks_copy(m, s);
 	if (flags) {
 		making_jump(m, c, CONDITION_NONE);
@@ -143,10 +146,13 @@ static void emit_step(struct maker *m, unsigned step)
 
 	switch (s->kind) {
 	case STEP_PLAIN:
-		if (s->moves_stack)
+		if (s->moves_stack && observer.on) {
 			emit_stack_move(m, step);
-		else
-			blocks_copy(m, s);
+			break;
+		}
+		if (s->moves_stack)
+			emit_save(&m->e, REG_RSP, CTX_OLD_SP);
+		blocks_copy(m, s);
 		break;
 	case STEP_BRANCH:
 		exits_branch(m, step);
@@ -154,11 +160,13 @@ static void emit_step(struct maker *m, unsigned step)
 	case STEP_FOLLOWED:
 		break;
 	case STEP_REPEATED:
-		if (observer.on)
+		if (observer.looks)
 			strings_before(&m->e);
 		blocks_copy(m, s);
 		if (observer.on)
 			strings_after(&m->e, &s->i);
+		if (observer.paths)
+			pathcode_repeated(m, s);
 		break;
 	case STEP_REQUEST:
 	case STEP_LAST:
@@ -179,6 +187,8 @@ static void emit_end(struct maker *m)
 	case STEP_REQUEST:
 		exits_give_back(m);
 		reports_call(&m->e, (const void *)observing_request, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RAX } });
+		if (observer.paths)
+			pathcode_on(m, last, next);
 		exits_add_plain(m, next);
 		return;
 	case STEP_BRANCH:
@@ -190,6 +200,8 @@ static void emit_end(struct maker *m)
 	default:
 		break;
 	}
+	if (observer.paths && last->kind == STEP_REPEATED)
+		pathcode_on(m, last, next);
 	exits_on(m, CONDITION_NONE, next);
 }
 
@@ -197,19 +209,25 @@ static void emit_end(struct maker *m)
 static void emit_start(struct maker *m)
 {
 	uint64_t pc = m->trace.start;
+	bool entry = observer.on && codeplaces_is_entry(pc), linkage = observer.paths && codeplaces_in_linkage(pc);
+	bool unwinder = observer.paths && codeplaces_is_unwinder(pc);
 
 	m->facts = (struct block_facts){
-		.entry = observer.on && codeplaces_is_entry(pc), .doubted = m->trace.doubt, .stamp = (int8_t)m->stamp,
-		.spare = (int8_t)m->spare,
+		.entry = entry || linkage || unwinder, .doubted = m->trace.doubt, .stamp = (int8_t)m->stamp, .spare = (int8_t)m->spare,
 	};
 	if (m->trace.doubt)
 		doubts_emit(m);
-	if (m->facts.entry && !codeplaces_is_stub(pc))
+	if (entry && !codeplaces_is_stub(pc))
 		checks_entry(m, codeplaces_function(pc));
 	m->facts.called = (uint16_t)(m->e.at - m->start);
 	if (m->stamp != NO_REGISTER)
 		emit_save(&m->e, (unsigned)m->stamp, CTX_STAMP_HOME);
 	m->facts.handed = (uint16_t)(m->e.at - m->start);
+	/* Calls, too, come by here. */
+	if (linkage)
+		pathcode_stub(m);
+	if (unwinder)
+		reports_call(&m->e, (const void *)pathevents_unwinds, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 	if (m->stamp != NO_REGISTER)
 		emit_restore(&m->e, (unsigned)m->stamp, CTX_TOP);
 	m->facts.inner = (uint16_t)(m->e.at - m->start);
@@ -221,6 +239,17 @@ static void emit_count(struct maker *m, bool keep_flags)
 	m->facts.counted = (uint16_t)(m->e.at - m->start);
 	m->facts.instructions = (int16_t)m->trace.instructions;
 	m->facts.blocks = (int16_t)m->trace.blocks;
+}
+
+/* The path across a step that does not branch. */
+static void emit_way_on(struct maker *m, unsigned step)
+{
+	const struct step *s = &m->trace.step[step];
+
+	if (s->kind == STEP_PLAIN)
+		pathcode_on(m, s, s->next);
+	else if (s->kind == STEP_FOLLOWED)
+		pathcode_on(m, s, making_target(s));
 }
 
 static void emit_steps(struct maker *m)
@@ -243,6 +272,8 @@ static void emit_steps(struct maker *m)
 		mark->spared = making_is_spared(m, n);
 		mark->own = (uint16_t)(m->e.at - m->start);
 		emit_step(m, n);
+		if (observer.paths)
+			emit_way_on(m, n);
 	}
 	if (m->counted_at == m->trace.steps)
 		emit_count(m, m->trace.live_flags != 0);
@@ -256,11 +287,15 @@ const struct block *blocks_translate(uint64_t pc, int prefer)
 	bool there;
 
 	decoder_begin(&runtime.decoder);
+	if (observer.paths)
+		pathplaces_at(pc);
 	there = trace_make(&m->trace, pc);
-	decoder_end(&runtime.decoder);
-	if (!there)
+	if (!there) {
+		decoder_end(&runtime.decoder);
 		return NULL;
+	}
 	if (m->trace.entry_flags) {
+		decoder_end(&runtime.decoder);
 		/* From now on flags live across calls: in all blocks. */
 		runtime.flags_cross_calls = runtime.start_over = true;
 		return NULL;
@@ -289,6 +324,7 @@ const struct block *blocks_translate(uint64_t pc, int prefer)
 			checks_cold(m, &m->cold[n]);
 	}
 	exits_finish(m);
+	decoder_end(&runtime.decoder);
 	block = codecache_add(&runtime.cache, pc, end, m->e.at, m->mark, m->marks);
 	if (!block)
 		system_stop("no memory for translated code", NULL);

@@ -49,6 +49,14 @@
 #define CTX_KEPT (CTX_ODD + 8)    /* four registers while gate.S takes cells */
 #define CTX_COST (CTX_ODD + 40)    /* what was spent, one word per unit: blocks count instructions and themselves */
 #define CTX_FAR_HOME (CTX_COST + 32)    /* of the register by way of which an instruction reaches its operand */
+#define CTX_PATH (CTX_COST + 40)    /* the path that is being followed: following.h */
+#define CTX_PATH_KEPT (CTX_COST + 48)    /* two registers while code for paths uses them */
+#define CTX_TICKS_IN (CTX_COST + 80)    /* the time stamp counter when a measured path came to C, */
+#define CTX_TICKS_OUT (CTX_COST + 88)    /* and when it went on */
+#define CTX_PATH_CONTEXT (CTX_COST + 96)    /* its calling context: following.h */
+#define CTX_COUNTDOWN (CTX_COST + 72)    /* calls until one is measured */
+#define CTX_OLD_SP (CTX_COST + 64)    /* the stack pointer before it was set last */
+#define CTX_PATH_WINDOW (CTX_COST + 104)    /* where calls keep their paths: what %gs holds, or a window of its own */
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
 #define CTX_QUICK_AT 0x20000
@@ -72,6 +80,8 @@
 #define SITE_SYSCALL 2
 #define SITE_ODD_STACK 3         /* the stack pointer is not a multiple of 4: nobody may take it for one any more */
 #define SITE_CHANGED 4           /* the code is not what the block was made of */
+#define SITE_RETURN 5            /* as SITE_INDIRECT, behind a call: the path is the caller's */
+#define SITE_CASE 6              /* as SITE_INDIRECT; the path is one that goes on there */
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
@@ -87,6 +97,17 @@ struct lent {
 };
 
 #define CONTEXT_LENT 2u
+#define CONTEXT_HANDLERS 16u
+
+/* What a signal handler has interrupted: stack pointer and address; and where its own return address lies. */
+struct interrupted {
+	uint64_t sp, frame, pc;
+};
+
+/* A return address, before the unwinder has changed it. */
+struct unwinding {
+	uint64_t slot, back;
+};
 
 struct context {
 	uint64_t reg[16];
@@ -109,6 +130,20 @@ struct context {
 	uint64_t kept[4];
 	uint64_t cost[4];
 	uint64_t far_home;
+	uint64_t path, path_kept[2], old_sp;
+	int64_t countdown;
+	uint64_t ticks_in, ticks_out;
+	uint64_t path_context;
+	char *path_window;
+	uint64_t path_flag;              /* PATHS_MEASURED: the activation that begins next is measured */
+	struct measures *measures;
+	struct slope_context **node;     /* calling contexts by number */
+	size_t node_capacity;
+	struct interrupted handler[CONTEXT_HANDLERS];
+	unsigned handlers;
+	struct unwinding *unwinding;
+	size_t unwound, unwinding_capacity;
+	uint64_t path_pc;                /* where the program is while C is at work, if that counts for its path */
 	uint64_t clock;                  /* when the time was looked at last, in cycles; see fibers.c */
 	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */
 	uint64_t signal_mask;            /* the program's, while a signal is waiting */
@@ -147,6 +182,14 @@ _Static_assert(CTX_AT + offsetof(struct context, flags_home) == CTX_FLAGS_HOME, 
 _Static_assert(CTX_AT + offsetof(struct context, returns) == CTX_RETURNS, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, odd) == CTX_ODD, "as quick.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, far_home) == CTX_FAR_HOME, "as blocks.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, path) == CTX_PATH, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, path_kept) == CTX_PATH_KEPT, "as pathcode.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, ticks_in) == CTX_TICKS_IN, "as pathcode.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, ticks_out) == CTX_TICKS_OUT, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, path_context) == CTX_PATH_CONTEXT, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, countdown) == CTX_COUNTDOWN, "as pathcode.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, old_sp) == CTX_OLD_SP, "as blocks.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, path_window) == CTX_PATH_WINDOW, "as pathcode.c has it");
 
 /* The context of the thread that runs. */
 static inline struct context *context_here(void)
@@ -208,6 +251,10 @@ void slope_gate_return(void);
 void slope_gate_return_event(void);      /* called before a return that pops more; only the event, and the address to return to */
 void slope_gate_plain_return(void);      /* the same as slope_gate_return when nothing is observed */
 void slope_gate_plain_return_event(void);
+void slope_gate_path_return(void);       /* the same when paths are followed, but nothing else is observed */
+void slope_gate_path_return_event(void);
+void slope_gate_context_return(void);    /* and with calling contexts of paths */
+void slope_gate_context_return_event(void);
 
 /*
  * A system call of the program. Not made, with result -512, when a signal is

@@ -6,6 +6,7 @@
  */
 #include "sources/translator/runtime.h"
 #include "sources/translator/observing.h"
+#include "sources/translator/following.h"
 
 #include <asm/prctl.h>
 #include <linux/errno.h>
@@ -367,10 +368,14 @@ uint64_t syscalls_do(struct context *ctx, uint64_t next)
 	uint64_t args[6];
 	long number, result;
 
-	if (ctx->reg[REG_RAX] == __NR_rt_sigreturn)
+	if (ctx->reg[REG_RAX] == __NR_rt_sigreturn) {
+		if (observer.paths)
+			pathevents_restorer(ctx, next);
 		return signals_return(ctx);
+	}
 	gather(ctx, args);
 	number = (long)ctx->reg[REG_RAX];
+	ctx->path_pc = next;
 	if (observer.on)
 		kerneldata_before(number, args);
 	result = do_call(ctx, args, next);
@@ -378,6 +383,8 @@ uint64_t syscalls_do(struct context *ctx, uint64_t next)
 		return next - SYSCALL_BYTES;
 	if (observer.on)
 		kerneldata_after(number, args, result);
+	if (observer.paths)
+		pathevents_called(ctx, next - SYSCALL_BYTES, next);
 	ctx->reg[REG_RAX] = (uint64_t)result;
 	ctx->reg[REG_RCX] = next;
 	ctx->reg[REG_R11] = ctx->flags & ~UINT64_C(0x100);    /* without the trap flag: that is ours */
