@@ -85,15 +85,47 @@ static void end_thread(void *unused)
 	slope_clocks_end();
 }
 
-void slope_clocks_begin(uint32_t parent)
+/* One that a thread has left as it was: it is in the list already. */
+static struct slope_sampled *take_spare(void)
+{
+	struct slope_sampled *t = NULL;
+
+	for (size_t i = 0; i < SLOPE_SPARE_THREADS && !t; i++)
+		t = __atomic_exchange_n(&slope_sampler.spare[i], NULL, __ATOMIC_ACQ_REL);
+	if (t)
+		t->name[0] = '\0';
+	return t;
+}
+
+static void leave_spare(struct slope_sampled *t)
+{
+	for (size_t i = 0; i < SLOPE_SPARE_THREADS; i++) {
+		struct slope_sampled *none = NULL;
+
+		if (__atomic_compare_exchange_n(&slope_sampler.spare[i], &none, t, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			return;
+	}
+}
+
+static struct slope_sampled *new_thread(void)
 {
 	size_t bytes = slope_page_round(sizeof(struct slope_sampled));
 	struct slope_sampled *t = slope_sampler.host.pages(slope_sampler.host.ctx, bytes);
 
 	if (!t || !plant(t)) {
 		slope_session_lose(&slope_sampler.session, SLOPE_LOST_THREADS, 1);
-		return;
+		return NULL;
 	}
+	enlist(t);
+	return t;
+}
+
+void slope_clocks_begin(uint32_t parent)
+{
+	struct slope_sampled *t = take_spare();
+
+	if (!t && !(t = new_thread()))
+		return;
 	t->tid = (pid_t)syscall(SYS_gettid);
 	t->id = __atomic_add_fetch(&slope_sampler.threads, 1, __ATOMIC_RELAXED);
 	t->parent = parent;
@@ -102,7 +134,6 @@ void slope_clocks_begin(uint32_t parent)
 		have_key = pthread_key_create(&at_end, end_thread) == 0;
 	if (have_key)
 		pthread_setspecific(at_end, t);
-	enlist(t);
 	slope_sampled = t;
 	unblock_signal();
 	start_timer(t);
@@ -124,6 +155,8 @@ void slope_clocks_end(void)
 		slope_trampoline_remove(t);
 	slope_trampoline_forget(t);
 	slope_sampled = NULL;
+	if (!t->samples && !t->kept_count && t->tree->nodes == 1)
+		leave_spare(t);
 }
 
 void slope_clocks_alone(void)
@@ -131,6 +164,8 @@ void slope_clocks_alone(void)
 	struct slope_sampled *t = slope_sampled;
 
 	slope_sampler.newest = NULL;
+	for (size_t i = 0; i < SLOPE_SPARE_THREADS; i++)
+		slope_sampler.spare[i] = NULL;
 	slope_sampler.threads = 0;
 	slope_sampler.at_work = 0;
 	slope_sampler.stopped = false;

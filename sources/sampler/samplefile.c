@@ -85,19 +85,26 @@ static bool write_all(void *ctx, const void *bytes, size_t count)
 	return true;
 }
 
+/* A thread that has ended without a sample is not. */
+static bool is_shown(const struct slope_sampled *t)
+{
+	return t->armed || t->samples;
+}
+
 static bool fold_all(struct file *f)
 {
 	size_t count = 0, i = 0;
 
 	for (const struct slope_sampled *t = slope_sampler.newest; t; t = t->next)
-		count++;
+		count += is_shown(t);
 	f->folded = slope_arena_alloc(&f->arena, (count + 1) * sizeof *f->folded);
 	f->sums = slope_arena_alloc(&f->arena, (count + 1) * sizeof *f->sums);
 	if (!f->folded || !f->sums)
 		return false;
-	for (struct slope_sampled *t = slope_sampler.newest; t && i < count; t = t->next, i++)
-		if (!slope_folding(&f->folded[count - 1 - i], t, &f->session, &f->arena))
+	for (struct slope_sampled *t = slope_sampler.newest; t && i < count; t = t->next)
+		if (is_shown(t) && !slope_folding(&f->folded[i++], t, &f->session, &f->arena))
 			return false;
+	count = i;
 	for (f->threads = 0; f->threads < count; f->threads++)
 		if (!slope_folding_sums(&f->sums[f->threads], &f->folded[f->threads], &f->session, &f->arena))
 			return false;

@@ -109,6 +109,8 @@ struct slope_sampled {                       /* a thread */
 	struct slope_unwind_scratch scratch;
 };
 
+#define SLOPE_SPARE_THREADS 64u
+
 struct slope_sampler {
 	struct slope_host host;
 	struct slope_session session;        /* for the trees' shape alone */
@@ -125,6 +127,7 @@ struct slope_sampler {
 	uint32_t images;                     /* profiles that this process has left before an exec */
 	struct slope_sampled *newest;
 	uint32_t threads;
+	struct slope_sampled *spare[SLOPE_SPARE_THREADS]; /* of threads that ended without a sample: for others */
 	uint32_t at_work;                    /* handlers */
 	bool stopped;
 	int writing;                         /* the profile, just now */
