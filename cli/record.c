@@ -82,7 +82,7 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		{ "max-threads", 0, SLOPE_OPTION_NUMBER, &s->max_threads, "N",
 		  "threads that may exist at one time; each takes some memory in advance (1000)", 2, 1000000 },
 		{ "rate", 0, SLOPE_OPTION_NUMBER, &s->rate, "N",
-		  "with --source=sampler: samples per second of each thread (1000); of time: there are no other events yet", 1, SLOPE_RATE_MAX },
+		  "with --source=sampler: samples per second of each thread (1000); no events but time yet", 1, SLOPE_RATE_MAX },
 		{ "clock", 0, SLOPE_OPTION_CHOICE, &s->clock, "cpu|wall",
 		  "with --source=sampler: time of the processor, or time that passes (cpu)", 0, 0 },
 		{ "no-trampoline", 0, SLOPE_OPTION_FLAG, &s->no_trampoline, NULL,
