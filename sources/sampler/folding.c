@@ -5,6 +5,11 @@
  * called from; places in one function become one node. Which function a place
  * is in is what the unwind table says: it has every function, symbols or not.
  */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
 #include "sources/sampler/sampler.h"
 
 #define NAMELESS_BYTES 4096u     /* code in no module: so much of it is taken for one function */
@@ -16,24 +21,46 @@ struct fold {
 	struct slope_session *session;
 	struct slope_arena *arena;
 	struct slope_context **node_of;      /* by number of the node of places */
+	uint32_t *module;                    /* the session's, by number of the code; 0: not known yet */
 };
 
-static uint32_t module_of(struct slope_session *session, const struct slope_code *code)
+/* The file itself, where ld.so knows a link to it; the path as it is when it cannot be opened. */
+static const char *real_path(const char *path, char *room, size_t bytes)
 {
-	struct slope_module module = { .path = code->path, .build_id_bytes = code->id_bytes, .start = code->start,
-				       .bytes = code->end - code->start };
+	int fd = open(path, O_PATH | O_CLOEXEC);
+	char link[64];
 
+	if (fd < 0)
+		return path;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t length = readlink(link, room, bytes - 1);
+
+	close(fd);
+	if (length <= 0 || room[0] != '/')
+		return path;
+	room[length] = '\0';
+	return room;
+}
+
+/* The session's module; `*known` is what it was the last time, 0: not known yet. */
+static uint32_t module_of(struct slope_session *session, const struct slope_code *code, uint32_t *known)
+{
+	struct slope_module module = { .build_id_bytes = code->id_bytes, .start = code->start, .bytes = code->end - code->start };
+	char room[PATH_MAX];
+
+	if (*known)
+		return *known;
+	module.path = real_path(code->path, room, sizeof room);
 	slope_copy(module.build_id, code->build_id, sizeof module.build_id);
-	return slope_session_module(session, &module);
+	return *known = slope_session_module(session, &module);
 }
 
 /* The place of a node, in the words of the session: module, and offset there. */
-static const struct slope_code *place_of(struct slope_session *session, const struct slope_context *node, uint32_t *module,
-					 uint64_t *offset)
+static const struct slope_code *place_of(struct fold *f, const struct slope_context *node, uint32_t *module, uint64_t *offset)
 {
 	const struct slope_code *code = node->site & SLOPE_PLACE_ANYWHERE ? NULL : slope_codemap_code(node->site);
 
-	*module = code ? module_of(session, code) : SLOPE_MODULE_NONE;
+	*module = code ? module_of(f->session, code, &f->module[node->site]) : SLOPE_MODULE_NONE;
 	*offset = code ? node->fn : (uint64_t)(node->site & ~SLOPE_PLACE_ANYWHERE) << 32 | node->fn;
 	return code;
 }
@@ -43,29 +70,30 @@ static bool is_broken(const struct slope_context *node)
 	return node->fn == SLOPE_PLACE_BROKEN && !node->site;
 }
 
-static uint32_t function_of(struct slope_session *session, const struct slope_context *node)
+static uint32_t function_of(struct fold *f, const struct slope_context *node)
 {
+	struct slope_session *session = f->session;
 	uint32_t module;
 	uint64_t offset;
 
 	if (is_broken(node))
 		return slope_session_function(session, SLOPE_MODULE_NONE, BROKEN_OFFSET, 0, BROKEN_NAME);
-	const struct slope_code *code = place_of(session, node, &module, &offset);
+	const struct slope_code *code = place_of(f, node, &module, &offset);
 
 	offset = code ? slope_code_function(code, offset) : offset & ~(uint64_t)(NAMELESS_BYTES - 1);
 	return slope_session_function(session, module, offset, 0, NULL);
 }
 
 /* Where a call is made: behind the place of the caller. */
-static uint32_t site_of(struct slope_session *session, const struct slope_context *caller)
+static uint32_t site_of(struct fold *f, const struct slope_context *caller)
 {
 	uint32_t module;
 	uint64_t offset;
 
 	if (!caller->above || is_broken(caller))
 		return SLOPE_SITE_NONE;
-	place_of(session, caller, &module, &offset);
-	return slope_session_site(session, module, offset + 1);
+	place_of(f, caller, &module, &offset);
+	return slope_session_site(f->session, module, offset + 1);
 }
 
 static bool fold_node(struct fold *f, const struct slope_context *node)
@@ -74,9 +102,9 @@ static bool fold_node(struct fold *f, const struct slope_context *node)
 	struct slope_context *to;
 
 	if (node->above) {
-		uint32_t function = function_of(f->session, node);
+		uint32_t function = function_of(f, node);
 
-		tree->site = site_of(f->session, node->above);
+		tree->site = site_of(f, node->above);
 		to = function == SLOPE_FN_NONE ? NULL : slope_context_call(tree, f->node_of[node->above->number], function);
 	} else {
 		to = slope_context_root(tree, SLOPE_FN_ROOT);
@@ -128,7 +156,8 @@ bool slope_folding(struct slope_folded *folded, struct slope_sampled *thread, st
 
 	*folded = (struct slope_folded){ .thread = thread, .tree = slope_contexts_new(session, arena) };
 	f.node_of = slope_arena_alloc(arena, thread->tree->nodes * sizeof *f.node_of);
-	if (!folded->tree || !f.node_of || !each_node(thread->tree, fold_node, &f))
+	f.module = slope_arena_alloc(arena, SLOPE_CODE_MAX * sizeof *f.module);
+	if (!folded->tree || !f.node_of || !f.module || !each_node(thread->tree, fold_node, &f))
 		return false;
 	/* What has not returned yet has been called all the same. */
 	for (size_t i = 0; i < thread->kept_count && slope_sampler.trampolines; i++)
