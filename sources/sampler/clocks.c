@@ -50,7 +50,9 @@ static void start_timer(struct slope_sampled *t)
 	event.sigev_notify_thread_id = t->tid;
 	t->timed = timer_create(slope_sampler.wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &event, &t->timer) == 0;
 	t->armed = true;
-	if (t->timed)
+	if (!t->timed)
+		slope_session_lose(&slope_sampler.session, SLOPE_LOST_THREADS, 1);
+	else
 		timer_settime(t->timer, 0, &every, NULL);
 }
 

@@ -147,7 +147,8 @@ static void put_losses(struct file *f)
 		slope_encode_lost(&f->encoder, &entry);
 	}
 	slope_encode_lost(&f->encoder, &(struct slope_lost_entry){
-		.name = slope_text_of("threads"), .text = slope_text_of("threads that could not be followed, for want of memory"),
+		.name = slope_text_of("threads"),
+		.text = slope_text_of("threads that could not be followed, for want of memory or of timers"),
 		.count = slope_sampler.session.lost[SLOPE_LOST_THREADS] });
 }
 

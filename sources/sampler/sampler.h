@@ -118,6 +118,7 @@ struct slope_sampler {
 	bool on;                             /* this process is sampled */
 	bool wall;                           /* by the time that passes, not by that of the processor */
 	bool trampolines;
+	bool impossible;                     /* trampolines are wanted, but this processor would not have them */
 	uint64_t period_ns;
 	char out[PATH_MAX];                  /* where the profile is to be; %p is the process */
 	char program[PATH_MAX], directory[PATH_MAX];

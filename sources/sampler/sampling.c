@@ -130,7 +130,7 @@ static struct slope_context *path_kept(struct slope_sampled *t, enum slope_walk_
 		t->kept_count = 0;       /* no memory: begin anew the next time */
 		return NULL;
 	}
-	if (slope_sampler.trampolines && !slope_trampoline_place(t))
+	if (slope_sampler.impossible || (slope_sampler.trampolines && !slope_trampoline_place(t)))
 		t->lost[SLOPE_SAMPLER_LOST_UNPLACED]++;
 	return node;
 }

@@ -78,7 +78,9 @@ static void read_options(struct slope_sampler *s, const char *words)
 	if (s->period_ns < PERIOD_LEAST_NS)
 		s->period_ns = PERIOD_LEAST_NS;
 	s->wall = clock && !strncmp(clock, "wall", 4);
-	s->trampolines = !(trampoline && !strncmp(trampoline, "no", 2)) && slope_trampolines_possible();
+	s->trampolines = !(trampoline && !strncmp(trampoline, "no", 2));
+	s->impossible = s->trampolines && !slope_trampolines_possible();
+	s->trampolines &= !s->impossible;
 	s->main_pid = main_pid ? (pid_t)strtol(main_pid, NULL, 10) : getpid();
 	if (images && strtol(images, &end, 10) == (long)getpid() && *end == '.')
 		s->images = (uint32_t)strtoul(end + 1, NULL, 10);
