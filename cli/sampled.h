@@ -7,7 +7,7 @@
 
 /* Samples per second that can be asked for. */
 #define SLOPE_RATE_DEFAULT 1000u
-#define SLOPE_RATE_MAX 100000u
+#define SLOPE_RATE_MAX 20000u
 
 /* Do the settings fit the sampler, or, with another source, do without it? If not, one line says why. */
 bool slope_sampled_sensible(const struct slope_settings *s);

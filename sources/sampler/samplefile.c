@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 #include "format/encode.h"
-#include "sources/sampler/sampler.h"
+#include "sources/sampler/reals.h"
 
-#define WAIT_TURNS 100000u       /* for handlers in other threads; each takes microseconds */
+#define WAIT_TURNS 2000u        /* for handlers in other threads; each takes microseconds */
+#define WRITE_TURNS 5000u        /* of a millisecond */
 #define PATH_BYTES (PATH_MAX + 64u)
 
 struct file {
@@ -302,15 +303,36 @@ static void write_file(struct file *f, const char *ended, int exit_code, int sig
 	slope_arena_fini(&f->arena);
 }
 
+/* Waits while another thread writes, for some seconds at most; then it is this one's turn, or nobody's. */
+static bool may_write(void)
+{
+	const struct timespec turn = { 0, 1000000 };
+
+	for (unsigned turns = 0; turns < WRITE_TURNS; turns++) {
+		if (!__atomic_exchange_n(&slope_sampler.writing, 1, __ATOMIC_ACQ_REL))
+			return true;
+		syscall(SYS_nanosleep, &turn, NULL);
+	}
+	return false;
+}
+
 void slope_samplefile_write(const char *ended, int exit_code, int signal)
 {
 	const struct slope_host *host = &slope_sampler.host;
 	size_t bytes = slope_page_round(sizeof(struct file));
 	int error = errno;
+	sigset_t all, before;
 
-	if (!slope_sampler.on || syscall(SYS_getpid) != slope_sampler.pid ||
-	    __atomic_exchange_n(&slope_sampler.writing, 1, __ATOMIC_ACQ_REL))
+	if (!slope_sampler.on || syscall(SYS_getpid) != slope_sampler.pid)
 		return;
+	/* A second signal that would end the process waits until the profile of the first is there. */
+	sigfillset(&all);
+	SLOPE_REAL(pthread_sigmask)(SIG_BLOCK, &all, &before);
+	if (!may_write()) {
+		SLOPE_REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
+		errno = error;
+		return;
+	}
 	stop();
 	struct file *f = host->pages(host->ctx, bytes);
 
@@ -320,6 +342,7 @@ void slope_samplefile_write(const char *ended, int exit_code, int signal)
 	}
 	__atomic_store_n(&slope_sampler.stopped, false, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&slope_sampler.writing, 0, __ATOMIC_RELEASE);
+	SLOPE_REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
 	errno = error;
 }
 

@@ -16,7 +16,7 @@
 #include "sources/sampler/trampolines.h"
 
 #define PERIOD_DEFAULT_NS 1000000u
-#define PERIOD_LEAST_NS 10000u
+#define PERIOD_LEAST_NS 50000u
 
 struct slope_sampler slope_sampler;
 __thread struct slope_sampled *slope_sampled __attribute__((tls_model("initial-exec")));
