@@ -11,6 +11,7 @@
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 
+#include "core/slabs.h"
 #include "sources/translator/observing.h"
 
 #define PAGEMAP_RUN 512u
@@ -271,6 +272,17 @@ void pathevents_miss_packed(uint64_t number, uint64_t graph)
 	*hit = (struct path_hit){ number, graph + 1, 1, 0 };
 }
 
+/* In the calling context of the activation that runs. */
+static void count_in_tree(struct context *ctx, uint32_t graph, uint64_t number)
+{
+	const struct slope_thread *core = ctx->fiber->core;
+	const struct slope_context *node = core->contexts->place[core->depth - 1];
+
+	count(ctx, &(struct slope_path_row){
+		.graph = graph, .context = node ? node->number : SLOPE_PATH_CONTEXT_NONE, .number = number, .stop = SLOPE_PATH_NOT_STOPPED,
+	}, 1);
+}
+
 void pathevents_count(uint64_t number, const struct path_graph *g)
 {
 	struct context *ctx = context_here();
@@ -279,7 +291,9 @@ void pathevents_count(uint64_t number, const struct path_graph *g)
 		table_of(ctx)->lost++;   /* a path that control could not take, as far as we know */
 		return;
 	}
-	if (g->counters)
+	if (observer.on && ctx->fiber->core->contexts)
+		count_in_tree(ctx, g->core->number, number);
+	else if (g->counters)
 		++*(uint64_t *)(ctx->path_window + g->counters + 8 * number);
 	else
 		pathevents_miss(number, g->core->number);
