@@ -165,7 +165,7 @@ static void land_instead(struct context *ctx, uint64_t pc, uint64_t slot)
 {
 	for (size_t i = 0; i < ctx->unwound; i++)
 		if (ctx->unwinding[i].slot == slot) {
-			leave_call(ctx, ctx->unwinding[i].back, ctx->path);
+			leave_call(ctx, ctx->unwinding[i].back, path_packed(ctx));
 			break;
 		}
 	ctx->unwound = 0;
