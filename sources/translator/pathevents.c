@@ -112,13 +112,28 @@ static uint32_t leave_between(struct context *ctx, uint64_t from, uint64_t to)
 	return fn;
 }
 
+/* Did a handler interrupt something below sp on the same stack? If none did, stacks are switched, and handlers will go on. */
+static bool is_interrupted(struct context *ctx, uint64_t sp)
+{
+	bool found = false;
+
+	lock_take(&runtime.lock);
+	for (unsigned n = 0; n < ctx->handlers && !found; n++) {
+		const struct space_region *region = space_at(&runtime.space, ctx->handler[n].sp);
+
+		found = region && ctx->handler[n].sp <= sp && sp <= region->end;
+	}
+	lock_give(&runtime.lock);
+	return found;
+}
+
 /*
  * Handlers are left, and with them what they had interrupted, on this stack or on another, for a place where none of their
  * frames is. The stack pointer from which what is left now goes on upwards.
  */
 static uint64_t leave_handlers(struct context *ctx, uint64_t old, uint64_t sp)
 {
-	while (ctx->handlers) {
+	while (ctx->handlers && is_interrupted(ctx, sp)) {
 		const struct interrupted *i = &ctx->handler[ctx->handlers - 1];
 		uint64_t *kept = pathevents_kept(ctx, i->frame);
 
@@ -389,13 +404,22 @@ void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next)
 	lock_give(&runtime.lock);
 }
 
+/* The handler whose own return address lies there; NULL: none. Those that switch stacks do not end in order. */
+static struct interrupted *handler_at(struct context *ctx, uint64_t frame)
+{
+	for (unsigned n = ctx->handlers; n-- > 0;)
+		if (ctx->handler[n].frame == frame)
+			return &ctx->handler[n];
+	return NULL;
+}
+
 void pathevents_returned(struct context *ctx, uint64_t pc)
 {
 	uint64_t slot = ctx->reg[REG_RSP] - 8;
 	const struct path_place *from;
 
 	/* A handler returns to the code that ends it; what is on now is the path that it has interrupted. */
-	if (ctx->handlers && ctx->handler[ctx->handlers - 1].frame == slot)
+	if (handler_at(ctx, slot))
 		return;
 	lock_take(&runtime.lock);
 	from = called_from(ctx, pc, slot);
@@ -484,21 +508,23 @@ void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
 {
 	uint64_t *kept = pathevents_kept(ctx, sp - 8);
 
-	while (ctx->handlers && ctx->handler[ctx->handlers - 1].frame != sp - 8)
-		ctx->handlers--;
+	struct interrupted *i = handler_at(ctx, sp - 8);
+
 	if (*kept) {
 		path_unpack(ctx, *kept, observer.path_contexts);
 		*kept = 0;
 	}
 	/* The handler may have chosen another place to go on at. */
-	if (ctx->handlers && ctx->handler[ctx->handlers - 1].pc != pc) {
-		leave_at(ctx, ctx->handler[ctx->handlers - 1].pc, path_packed(ctx));
+	if (i && i->pc != pc) {
+		leave_at(ctx, i->pc, path_packed(ctx));
 		lock_take(&runtime.lock);
 		begin_at(ctx, pc, 0);
 		lock_give(&runtime.lock);
 	}
-	if (ctx->handlers)
-		ctx->handlers--;
+	if (!i)
+		return;
+	for (ctx->handlers--; i < &ctx->handler[ctx->handlers]; i++)
+		i[0] = i[1];
 }
 
 /* ---- the beginning and the end of threads ---- */
