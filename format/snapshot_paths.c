@@ -73,7 +73,8 @@ static void encode_lost(struct slope_encoder *e, const struct slope_thread *t)
 			.count = t->paths.lost });
 	if (t->path_sizes.lost)
 		slope_encode_lost(e, &(struct slope_lost_entry){
-			.name = slope_text_of("path_sizes"), .text = slope_text_of("ends of paths without an input size, for want of memory"),
+			.name = slope_text_of("path_sizes"),
+			.text = slope_text_of("ends of paths without an input size, for want of memory"),
 			.count = t->path_sizes.lost });
 }
 
