@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What following paths leaves to C. Where control comes to a place in another way
- * than its graph knows, the path that was being followed is noted as left, and another begins.
- *
- * A thread's own counters and cache are emptied into its table when it ends,
- * and the activations that are still there are found in the shadow of its stacks.
+ * What following paths leaves to C: edges, switches, counts that translated code
+ * does not take itself. A thread's own counters and cache are emptied into its table when it ends.
  */
 #include "sources/translator/following.h"
 
-#include <linux/fcntl.h>
 #include <linux/mman.h>
 
 #include "sources/translator/observing.h"
-
-#define PAGEMAP_RUN 512u
-#define HANDLER_STACK_MAX (64u << 20)    /* no alternate stack is larger */
 
 uint64_t *pathevents_kept(struct context *ctx, uint64_t sp)
 {
@@ -22,7 +15,7 @@ uint64_t *pathevents_kept(struct context *ctx, uint64_t sp)
 }
 
 /* A path begins here, in the same context as before. */
-static void begin_at(struct context *ctx, uint64_t pc, uint64_t measured)
+void pathevents_begin_at(struct context *ctx, uint64_t pc, uint64_t measured)
 {
 	uint64_t begin = pathplaces_begin(pc);
 
@@ -30,9 +23,9 @@ static void begin_at(struct context *ctx, uint64_t pc, uint64_t measured)
 }
 
 /* The same where a function begins. */
-static void begin_function(struct context *ctx, uint64_t pc)
+void pathevents_begin_function(struct context *ctx, uint64_t pc)
 {
-	begin_at(ctx, pc, 0);
+	pathevents_begin_at(ctx, pc, 0);
 	if (observer.path_contexts)
 		pathcontexts_enter(codeplaces_in_linkage(pc) ? CODEPLACES_STUB : codeplaces_function(pc));
 }
@@ -42,7 +35,7 @@ static struct slope_path_table *table_of(struct context *ctx)
 	return &ctx->fiber->core->paths;
 }
 
-static void count(struct context *ctx, const struct slope_path_row *key, uint64_t times)
+void pathevents_row(struct context *ctx, const struct slope_path_row *key, uint64_t times)
 {
 	struct slope_path_row *row = slope_path_row(table_of(ctx), key);
 
@@ -52,161 +45,7 @@ static void count(struct context *ctx, const struct slope_path_row *key, uint64_
 		table_of(ctx)->lost += times;
 }
 
-/* ---- paths that are left ---- */
-
-/* A path is left in this block, of which so many instructions were executed. */
-static void leave_block(struct context *ctx, const struct path_place *p, uint64_t path, uint32_t instructions)
-{
-	uint32_t context = pathcontexts_number(path);
-
-	path &= observer.path_contexts ? PATHS_REGISTER_MASK : ~PATHS_MEASURED;
-	struct slope_path_row key = {
-		.graph = p->graph->core->number, .context = context, .stop = p->vertex,
-		.stop_instructions = instructions,
-		.number = slope_path_partial(&p->graph->core->paths, p->vertex, (int64_t)path - p->graph->shift),
-	};
-
-	if (path >= PATHS_FIRST)
-		count(ctx, &key, 1);
-}
-
-/* The activation that has called, and to which this address is where it would have come back. Its place, or NULL. */
-static const struct path_place *leave_call(struct context *ctx, uint64_t back, uint64_t path)
-{
-	const struct path_place *p;
-
-	lock_take(&runtime.lock);
-	p = space_allows(&runtime.space, back - 1, 1, PROT_READ) ? pathplaces_at(back - 1) : NULL;
-	if (p && p->end == back)
-		leave_block(ctx, p, path, p->graph->core->block[p->vertex].instructions);
-	lock_give(&runtime.lock);
-	return p;
-}
-
-/* It is at pc, whose instruction has not been executed. */
-static void leave_at(struct context *ctx, uint64_t pc, uint64_t path)
-{
-	const struct path_place *p;
-
-	lock_take(&runtime.lock);
-	p = space_allows(&runtime.space, pc, 1, PROT_READ) ? pathplaces_at(pc) : NULL;
-	if (p)
-		leave_block(ctx, p, path, pathplaces_instructions(p->start, pc));
-	lock_give(&runtime.lock);
-}
-
-/* What is kept in the shadow of [from, to) belongs to activations that will not go on. The function of the last of them. */
-static uint32_t leave_between(struct context *ctx, uint64_t from, uint64_t to)
-{
-	uint32_t fn = SLOPE_FN_NONE;
-
-	for (uint64_t sp = (from + 7) & ~UINT64_C(7); sp + 8 <= to; sp += 8) {
-		uint64_t *kept = pathevents_kept(ctx, sp);
-		const struct path_place *p;
-
-		if (!*kept)
-			continue;
-		p = leave_call(ctx, *(const uint64_t *)sp, *kept);
-		fn = p ? p->graph->core->function : SLOPE_FN_NONE;
-		*kept = 0;
-	}
-	return fn;
-}
-
-/*
- * Handlers on an alternate stack are left, and with them what they had interrupted, for a place further up on the stack
- * where that was.
- */
-static uint32_t leave_handlers(struct context *ctx, uint64_t old, uint64_t sp)
-{
-	uint32_t fn = SLOPE_FN_NONE;
-
-	while (ctx->handlers) {
-		struct interrupted *i = &ctx->handler[ctx->handlers - 1];
-
-		if (old >= PLAN_LOWEST && old < i->frame && i->frame - old < HANDLER_STACK_MAX)
-			leave_between(ctx, old, i->frame);
-		if (*pathevents_kept(ctx, i->frame))
-			leave_at(ctx, i->pc, *pathevents_kept(ctx, i->frame));
-		*pathevents_kept(ctx, i->frame) = 0;
-		ctx->handlers--;
-		if (i->sp < sp && sp - i->sp < PLAN_STACK_MAX_BYTES)
-			return leave_between(ctx, i->sp, sp);
-		old = i->sp;
-	}
-	return fn;
-}
-
-/* Control has come to pc with this stack pointer, and not by a return that we know of. */
-static void land(struct context *ctx, uint64_t pc, uint64_t sp)
-{
-	const struct space_region *region;
-	uint32_t fn = SLOPE_FN_NONE;
-	uint64_t old = ctx->old_sp;
-
-	lock_take(&runtime.lock);
-	region = space_at(&runtime.space, old);
-	bool same_stack = old < sp && region && sp <= region->end;
-
-	lock_give(&runtime.lock);
-	if (same_stack)
-		fn = leave_between(ctx, old, sp);
-	else if (ctx->handlers)
-		fn = leave_handlers(ctx, old, sp);
-	ctx->old_sp = 0;
-	lock_take(&runtime.lock);
-	pathplaces_at_for(pc, fn);
-	begin_at(ctx, pc, 0);
-	lock_give(&runtime.lock);
-}
-
-/* ---- called from translated code and gate.S ---- */
-
-void pathevents_landed(uint64_t sp)
-{
-	struct context *ctx = context_here();
-
-	if (ctx->path)
-		measures_resume(ctx, sp);
-	else
-		land(ctx, *(const uint64_t *)sp, sp);
-}
-
-/* A return that is a jump finds what the call has kept below the stack pointer. */
-void pathevents_jump(uint64_t target, uint64_t sp)
-{
-	struct context *ctx = context_here();
-	uint64_t *kept = pathevents_kept(ctx, sp - 8);
-
-	if (*kept && *(const uint64_t *)(sp - 8) == target) {
-		ctx->path = *kept;
-		*kept = 0;
-		return;
-	}
-	land(ctx, target, sp);
-}
-
-void pathevents_return(uint64_t sp)
-{
-	struct context *ctx = context_here();
-	uint64_t *kept = pathevents_kept(ctx, sp);
-
-	ctx->path = *kept;
-	*kept = 0;
-	if ((int64_t)ctx->path <= 0)
-		pathevents_landed(sp);
-}
-
-void pathevents_unexpected(uint64_t target, const struct path_place *place)
-{
-	struct context *ctx = context_here();
-
-	lock_take(&runtime.lock);
-	leave_block(ctx, place, ctx->path, place->graph->core->block[place->vertex].instructions);
-	pathplaces_at_for(target, place->graph->core->function);
-	begin_at(ctx, target, 0);        /* and if it was measured, it is no longer */
-	lock_give(&runtime.lock);
-}
+/* ---- called from translated code ---- */
 
 /* An entry of the cache goes to the table. */
 static void take_hit(struct context *ctx, const struct path_hit *hit)
@@ -216,7 +55,7 @@ static void take_hit(struct context *ctx, const struct path_hit *hit)
 		.number = observer.path_contexts ? hit->number & PATHS_REGISTER_MASK : hit->number,
 	};
 
-	count(ctx, &key, hit->count);
+	pathevents_row(ctx, &key, hit->count);
 }
 
 void pathevents_miss(uint64_t number, uint64_t graph)
@@ -263,9 +102,9 @@ static void take_edge(struct context *ctx, const struct path_graph *g, uint32_t 
 
 	count_end(ctx, g, edge, last);
 	if (way == SLOPE_WAY_TAIL && target)
-		begin_function(ctx, target);
+		pathevents_begin_function(ctx, target);
 	else if (e->to != SLOPE_PATH_OUT || target)
-		begin_at(ctx, e->to != SLOPE_PATH_OUT ? g->flow.block[e->to].start : target, last ? 0 : measured);
+		pathevents_begin_at(ctx, e->to != SLOPE_PATH_OUT ? g->flow.block[e->to].start : target, last ? 0 : measured);
 	if (observer.measures && !last)
 		measures_went_on(ctx);
 }
@@ -282,49 +121,12 @@ void pathevents_edge(const struct path_place *place, uint64_t target, uint64_t w
 	lock_give(&runtime.lock);
 }
 
-static void take_next(struct context *ctx, const struct path_place *p, uint64_t next)
+void pathevents_next(struct context *ctx, const struct path_place *p, uint64_t next)
 {
 	uint32_t edge = pathplaces_edge(p, SLOPE_WAY_NEXT, next);
 
 	if (edge != UINT32_MAX && (ctx->path & (observer.path_contexts ? PATHS_REGISTER_MASK : ~PATHS_MEASURED)) >= PATHS_FIRST)
 		take_edge(ctx, p->graph, edge, next);
-}
-
-/*
- * A return that does not go back to its call: the unwinder has put a landing pad's address in place of the return
- * address. Where that was to go is known from when the unwinder began.
- */
-static void land_instead(struct context *ctx, uint64_t pc, uint64_t slot)
-{
-	for (size_t i = 0; i < ctx->unwound; i++)
-		if (ctx->unwinding[i].slot == slot) {
-			leave_call(ctx, ctx->unwinding[i].back, ctx->path);
-			break;
-		}
-	land(ctx, pc, slot);
-}
-
-/* Whoever is on the stack may be left, and return addresses may be overwritten. */
-void pathevents_unwinds(uint64_t sp)
-{
-	struct context *ctx = context_here();
-	const struct space_region *region;
-
-	lock_take(&runtime.lock);
-	region = space_at(&runtime.space, sp);
-	uint64_t end = region ? region->end : sp;
-
-	ctx->unwound = 0;
-	for (; sp + 8 <= end; sp += 8) {
-		if (!*pathevents_kept(ctx, sp))
-			continue;
-		if (!slope_arena_grow(&observer.session.arena, (void **)&ctx->unwinding, &ctx->unwinding_capacity, ctx->unwound + 1,
-				      sizeof *ctx->unwinding))
-			break;
-		ctx->unwinding[ctx->unwound].slot = sp;
-		ctx->unwinding[ctx->unwound++].back = *(const uint64_t *)sp;
-	}
-	lock_give(&runtime.lock);
 }
 
 void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next)
@@ -334,23 +136,8 @@ void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next)
 	lock_take(&runtime.lock);
 	p = pathplaces_at(pc);
 	if (p && p->last == pc)
-		take_next(ctx, p, next);
+		pathevents_next(ctx, p, next);
 	lock_give(&runtime.lock);
-}
-
-void pathevents_returned(struct context *ctx, uint64_t pc)
-{
-	const struct path_place *p;
-
-	lock_take(&runtime.lock);
-	p = space_allows(&runtime.space, pc - 1, 1, PROT_READ) ? pathplaces_at(pc - 1) : NULL;
-	bool regular = p && p->end == pc && p->graph->core->block[p->vertex].end == SLOPE_BLOCK_CALLS;
-
-	if (regular)
-		take_next(ctx, p, pc);
-	lock_give(&runtime.lock);
-	if (!regular)
-		land_instead(ctx, pc, ctx->reg[REG_RSP] - 8);
 }
 
 /* A switch that translated code leaves to us. */
@@ -393,61 +180,6 @@ void pathevents_lazy_common(uint64_t sp, uint64_t instructions)
 	pathevents_lazy(sp + 8, instructions);
 }
 
-/* ---- signal handlers ---- */
-
-/* The code that a handler returns to ends with the system call before `next`; it has been executed, and will not be left. */
-void pathevents_restorer(struct context *ctx, uint64_t next)
-{
-	const struct path_place *p;
-
-	lock_take(&runtime.lock);
-	p = pathplaces_at(next - 1);
-	if (p)
-		leave_block(ctx, p, path_begin(p->graph, p->vertex), pathplaces_instructions(p->start, next));
-	lock_give(&runtime.lock);
-}
-
-
-/* Interrupted at pc; the handler returns to an address that lies at sp. */
-void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t interrupted_sp, uint64_t handler, uint64_t sp)
-{
-	*pathevents_kept(ctx, sp) = ctx->path;
-	if (ctx->handlers == CONTEXT_HANDLERS) {
-		for (unsigned i = 1; i < CONTEXT_HANDLERS; i++)
-			ctx->handler[i - 1] = ctx->handler[i];
-		ctx->handlers--;
-	}
-	ctx->handler[ctx->handlers++] = (struct interrupted){ interrupted_sp, sp, pc };
-	ctx->path_pc = pc;
-	lock_take(&runtime.lock);
-	begin_at(ctx, handler, 0);
-	if (observer.path_contexts)
-		pathcontexts_root(ctx, codeplaces_function(handler));
-	lock_give(&runtime.lock);
-}
-
-/* It goes on at pc. The handler may have returned, or not; and it may have chosen another place. */
-void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
-{
-	uint64_t *kept = pathevents_kept(ctx, sp - 8);
-
-	while (ctx->handlers && ctx->handler[ctx->handlers - 1].frame != sp - 8)
-		ctx->handlers--;
-	if (*kept) {
-		ctx->path = *kept;
-		*kept = 0;
-	}
-	/* The handler may have chosen another place to go on at. */
-	if (ctx->handlers && ctx->handler[ctx->handlers - 1].pc != pc) {
-		leave_at(ctx, ctx->handler[ctx->handlers - 1].pc, ctx->path);
-		lock_take(&runtime.lock);
-		begin_at(ctx, pc, 0);
-		lock_give(&runtime.lock);
-	}
-	if (ctx->handlers)
-		ctx->handlers--;
-}
-
 /* ---- the beginning and the end of threads ---- */
 
 void pathevents_start(struct context *ctx, uint64_t pc)
@@ -455,51 +187,12 @@ void pathevents_start(struct context *ctx, uint64_t pc)
 	lock_take(&runtime.lock);
 	if (observer.path_contexts && !ctx->path)
 		pathcontexts_root(ctx, 0);
-	begin_function(ctx, pc);
+	pathevents_begin_function(ctx, pc);
 	lock_give(&runtime.lock);
 	if ((ctx->path & (observer.path_contexts ? PATHS_REGISTER_MASK : UINT64_MAX)) >= PATHS_FIRST)
 		ctx->path |= ctx->path_flag;
 	ctx->path_flag = 0;
 	ctx->path_pc = pc;
-}
-
-/* Calls `visit` for each page of the window's part that exists. */
-static void each_page(struct context *ctx, uint64_t from, uint64_t to, void (*visit)(struct context *ctx, uint64_t at))
-{
-	long pagemap = system_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
-	uint64_t window = (uint64_t)context_window(ctx), entry[PAGEMAP_RUN];
-
-	for (uint64_t at = from; at < to;) {
-		uint64_t pages = (to - at) / SLOPE_PAGE_BYTES;
-
-		if (pages > PAGEMAP_RUN)
-			pages = PAGEMAP_RUN;
-		bool known = pagemap >= 0 && system_read_at(pagemap, entry, (window + at) / SLOPE_PAGE_BYTES * 8, pages * 8);
-
-		for (uint64_t i = 0; i < pages; i++, at += SLOPE_PAGE_BYTES)
-			if (!known || entry[i] >> 62)
-				visit(ctx, at);
-	}
-	if (pagemap >= 0)
-		system_close(pagemap);
-}
-
-static void leave_page(struct context *ctx, uint64_t at)
-{
-	leave_between(ctx, at, at + SLOPE_PAGE_BYTES);
-}
-
-/* Activations that have not returned, wherever the program has memory. */
-static void leave_all(struct context *ctx)
-{
-	leave_at(ctx, ctx->path_pc, ctx->path);
-	ctx->path = PATHS_NONE;
-	for (size_t i = 0; i < runtime.space.count; i++) {
-		const struct space_region *region = &runtime.space.region[i];
-
-		if (region->prot & PROT_WRITE && region->start >= PLAN_LOWEST)
-			each_page(ctx, region->start, region->end, leave_page);
-	}
 }
 
 static void take_counters(struct context *ctx, const struct path_graph *g)
@@ -512,7 +205,7 @@ static void take_counters(struct context *ctx, const struct path_graph *g)
 	for (uint64_t n = 0; n < g->core->paths.total; n++)
 		if (counter[n]) {
 			key.number = n;
-			count(ctx, &key, counter[n]);
+			pathevents_row(ctx, &key, counter[n]);
 		}
 }
 
@@ -540,7 +233,7 @@ void pathevents_end(struct context *ctx)
 {
 	if (!ctx->fiber)
 		return;
-	leave_all(ctx);
+	pathlandings_end(ctx);
 	pathplaces_each(ctx, take_counters);
 	take_cache(ctx);
 	if (observer.path_contexts)
