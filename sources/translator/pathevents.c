@@ -11,15 +11,13 @@
 
 uint64_t *pathevents_kept(struct context *ctx, uint64_t sp)
 {
-	return (uint64_t *)((char *)context_window(ctx) + sp);
+	return (uint64_t *)(ctx->path_window + sp);
 }
 
 /* A path begins here, in the same context as before. */
 void pathevents_begin_at(struct context *ctx, uint64_t pc, uint64_t measured)
 {
-	uint64_t begin = pathplaces_begin(pc);
-
-	ctx->path = (observer.path_contexts ? (ctx->path & ~PATHS_REGISTER_MASK & ~PATHS_MEASURED) | begin : begin) | measured;
+	ctx->path = pathplaces_begin(pc) | measured;
 }
 
 /* The same where a function begins. */
@@ -60,8 +58,13 @@ static void take_hit(struct context *ctx, const struct path_hit *hit)
 
 void pathevents_miss(uint64_t number, uint64_t graph)
 {
+	pathevents_miss_packed(number | context_here()->path_context, graph);
+}
+
+void pathevents_miss_packed(uint64_t number, uint64_t graph)
+{
 	struct context *ctx = context_here();
-	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT + path_hit_at(number));
+	struct path_hit *hit = (struct path_hit *)(ctx->path_window + PATHS_CACHE_AT + path_hit_at(number));
 
 	if (hit->graph == graph + 1 && hit->number == number) {
 		hit->count++;
@@ -72,6 +75,22 @@ void pathevents_miss(uint64_t number, uint64_t graph)
 	*hit = (struct path_hit){ number, graph + 1, 1, 0 };
 }
 
+void pathevents_count(uint64_t number, const struct path_graph *g)
+{
+	struct context *ctx = context_here();
+
+	if (number >= g->core->paths.total) {
+		table_of(ctx)->lost++;   /* a path that control could not take, as far as we know */
+		return;
+	}
+	if (g->counters)
+		++*(uint64_t *)(ctx->path_window + g->counters + 8 * number);
+	else
+		pathevents_miss(number, g->core->number);
+	if (observer.on)
+		slope_path_sizes_note(ctx->fiber->core, g->core->function, g->core->number, number);
+}
+
 /* `last`: the activation ends, too. */
 static void count_end(struct context *ctx, const struct path_graph *g, uint32_t edge, bool last)
 {
@@ -79,13 +98,10 @@ static void count_end(struct context *ctx, const struct path_graph *g, uint32_t 
 
 	if (ctx->path & PATHS_MEASURED)
 		measures_path(ctx, &(struct slope_path_row){
-			.graph = g->core->number, .context = pathcontexts_number(number),
-			.number = observer.path_contexts ? number & PATHS_REGISTER_MASK : number, .stop = SLOPE_PATH_NOT_STOPPED,
+			.graph = g->core->number, .context = pathcontexts_number(ctx->path_context), .number = number,
+			.stop = SLOPE_PATH_NOT_STOPPED,
 		}, last);
-	if (g->counters)
-		++*(uint64_t *)((char *)context_window(ctx) + g->counters + 8 * number);
-	else
-		pathevents_miss(number, g->core->number);
+	pathevents_count(number, g);
 }
 
 static void take_edge(struct context *ctx, const struct path_graph *g, uint32_t edge, uint64_t target)
@@ -125,7 +141,7 @@ void pathevents_next(struct context *ctx, const struct path_place *p, uint64_t n
 {
 	uint32_t edge = pathplaces_edge(p, SLOPE_WAY_NEXT, next);
 
-	if (edge != UINT32_MAX && (ctx->path & (observer.path_contexts ? PATHS_REGISTER_MASK : ~PATHS_MEASURED)) >= PATHS_FIRST)
+	if (edge != UINT32_MAX && (ctx->path & ~PATHS_MEASURED) >= PATHS_FIRST)
 		take_edge(ctx, p->graph, edge, next);
 }
 
@@ -169,7 +185,7 @@ void pathevents_lazy(uint64_t sp, uint64_t instructions)
 	uint64_t back = *(const uint64_t *)sp;
 
 	lock_take(&runtime.lock);
-	p = space_allows(&runtime.space, back - 1, 1, PROT_READ) ? pathplaces_at(back - 1) : NULL;
+	p = pathplaces_find(back - 1);
 	lock_give(&runtime.lock);
 	if (p)
 		slope_path_repeat(table_of(context_here()), p->graph->core->number, p->vertex, instructions);
@@ -185,11 +201,11 @@ void pathevents_lazy_common(uint64_t sp, uint64_t instructions)
 void pathevents_start(struct context *ctx, uint64_t pc)
 {
 	lock_take(&runtime.lock);
-	if (observer.path_contexts && !ctx->path)
+	if (observer.path_contexts && !ctx->path_context)
 		pathcontexts_root(ctx, 0);
 	pathevents_begin_function(ctx, pc);
 	lock_give(&runtime.lock);
-	if ((ctx->path & (observer.path_contexts ? PATHS_REGISTER_MASK : UINT64_MAX)) >= PATHS_FIRST)
+	if (ctx->path >= PATHS_FIRST)
 		ctx->path |= ctx->path_flag;
 	ctx->path_flag = 0;
 	ctx->path_pc = pc;
@@ -197,7 +213,7 @@ void pathevents_start(struct context *ctx, uint64_t pc)
 
 static void take_counters(struct context *ctx, const struct path_graph *g)
 {
-	const uint64_t *counter = (const uint64_t *)((char *)context_window(ctx) + g->counters);
+	const uint64_t *counter = (const uint64_t *)(ctx->path_window + g->counters);
 	struct slope_path_row key = {
 		.graph = g->core->number, .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED,
 	};
@@ -211,7 +227,7 @@ static void take_counters(struct context *ctx, const struct path_graph *g)
 
 static void take_cache(struct context *ctx)
 {
-	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT);
+	struct path_hit *hit = (struct path_hit *)(ctx->path_window + PATHS_CACHE_AT);
 
 	for (uint32_t i = 0; i < 1u << PATHS_CACHE_LOG2; i++, hit++) {
 		if (!hit->count)
@@ -223,9 +239,11 @@ static void take_cache(struct context *ctx)
 
 static void forget_counts(struct context *ctx)
 {
-	char *window = context_window(ctx);
+	char *window = ctx->path_window;
 
 	system_call(__NR_madvise, (long)(window + PATHS_COUNTERS_AT), PATHS_COUNTERS_END - PATHS_COUNTERS_AT, MADV_DONTNEED, 0, 0, 0);
+	if (observer.path_contexts)
+		system_call(__NR_madvise, (long)(window + PATHS_ENTERS_AT), sizeof(struct path_enter) << PATHS_ENTERS_LOG2, MADV_DONTNEED, 0, 0, 0);
 	system_call(__NR_madvise, (long)(window + PATHS_CACHE_AT), sizeof(struct path_hit) << PATHS_CACHE_LOG2, MADV_DONTNEED, 0, 0, 0);
 }
 

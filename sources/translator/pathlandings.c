@@ -51,7 +51,7 @@ static void leave_call(struct context *ctx, uint64_t back, uint64_t path)
 	const struct path_place *p;
 
 	lock_take(&runtime.lock);
-	p = pathplaces_known(back - 1);
+	p = pathplaces_find(back - 1);
 	if (p && p->end == back)
 		leave_block(ctx, p, path, p->graph->core->block[p->vertex].instructions);
 	else if (register_of(path) >= PATHS_FIRST)
@@ -65,7 +65,7 @@ static void leave_at(struct context *ctx, uint64_t pc, uint64_t path)
 	const struct path_place *p;
 
 	lock_take(&runtime.lock);
-	p = pathplaces_known(pc);
+	p = pathplaces_find(pc);
 	if (p)
 		leave_block(ctx, p, path, pathplaces_instructions(p->start, pc));
 	lock_give(&runtime.lock);
@@ -167,7 +167,7 @@ static void leave_way(struct context *ctx, const struct way_up *w, uint64_t from
 
 static uint32_t function_of(uint64_t pc)
 {
-	const struct path_place *p = pathplaces_known(pc);
+	const struct path_place *p = pathplaces_find(pc);
 
 	return p ? p->graph->core->function : codeplaces_function(pc);
 }
@@ -212,11 +212,13 @@ static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 	ctx->landed = 1;
 	pathplaces_at_for(pc, w.pc ? function_of(w.pc) : SLOPE_FN_NONE);
 	if (w.pc)
-		ctx->path = w.path;
+		path_unpack(ctx, w.path, observer.path_contexts);
 	if (!w.pc && codeplaces_is_entry(pc))
 		pathevents_begin_function(ctx, pc);
 	else
 		pathevents_begin_at(ctx, pc, 0);
+	if (observer.path_contexts && pathcontexts_number(ctx->path_context) == SLOPE_PATH_CONTEXT_NONE)
+		pathcontexts_root(ctx, 0);
 	lock_give(&runtime.lock);
 }
 
@@ -225,7 +227,7 @@ static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 /* The caller's path, which was kept at this place, goes on. */
 static void resume(struct context *ctx, uint64_t slot, uint64_t path)
 {
-	ctx->path = path;
+	path_unpack(ctx, path, observer.path_contexts);
 	if ((int64_t)path < 0)
 		measures_resume(ctx, slot);
 }
@@ -244,6 +246,7 @@ void pathevents_landed(uint64_t sp)
 {
 	struct context *ctx = context_here();
 
+	path_unpack(ctx, ctx->path, observer.path_contexts);
 	if (ctx->path) {
 		measures_resume(ctx, sp);
 		return;
@@ -285,8 +288,20 @@ void pathevents_return(uint64_t sp)
 
 	ctx->path = *kept;
 	*kept = 0;
-	if ((int64_t)ctx->path <= 0)
-		pathevents_landed(sp);
+	if ((int64_t)ctx->path > 0) {
+		path_unpack(ctx, ctx->path, observer.path_contexts);
+		return;
+	}
+	pathevents_landed(sp);
+	if (!ctx->landed || !observing_keeps_paths_apart() || runtime.flags_cross_calls)
+		return;
+	/* What returns next does not look at that, and goes by way of the call. */
+	lock_take(&runtime.lock);
+	if (pathplaces_call_before(*(const uint64_t *)sp)) {
+		ctx->path = pathplaces_begin_behind(*(const uint64_t *)sp);
+		ctx->landed = 0;
+	}
+	lock_give(&runtime.lock);
 }
 
 void pathevents_unexpected(uint64_t target, const struct path_place *place)
@@ -294,7 +309,7 @@ void pathevents_unexpected(uint64_t target, const struct path_place *place)
 	struct context *ctx = context_here();
 
 	lock_take(&runtime.lock);
-	leave_block(ctx, place, ctx->path, place->graph->core->block[place->vertex].instructions);
+	leave_block(ctx, place, path_packed(ctx), place->graph->core->block[place->vertex].instructions);
 	pathplaces_at_for(target, place->graph->core->function);
 	pathevents_begin_at(ctx, target, 0);     /* and if it was measured, it is no longer */
 	lock_give(&runtime.lock);
@@ -307,7 +322,7 @@ void pathevents_returned(struct context *ctx, uint64_t pc)
 	if (ctx->landed)
 		return;
 	lock_take(&runtime.lock);
-	p = pathplaces_known(pc - 1);
+	p = pathplaces_find(pc - 1);
 	uint32_t end = p && p->end == pc ? p->graph->core->block[p->vertex].end : SLOPE_BLOCK_JUMPS;
 
 	if (end == SLOPE_BLOCK_CALLS) {
@@ -378,7 +393,7 @@ void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t interrupted_s
 	*pathevents_kept(ctx, sp) = 0;
 	if (slope_arena_grow(&observer.session.arena, (void **)&ctx->handler, &ctx->handler_capacity, ctx->handlers + 1,
 			     sizeof *ctx->handler))
-		ctx->handler[ctx->handlers++] = (struct interrupted){ interrupted_sp, sp, pc, ctx->path, apart };
+		ctx->handler[ctx->handlers++] = (struct interrupted){ interrupted_sp, sp, pc, path_packed(ctx), apart };
 	else
 		ctx->fiber->core->paths.lost++;
 	ctx->path_pc = pc;
@@ -394,9 +409,9 @@ void pathevents_restorer(struct context *ctx, uint64_t next)
 	const struct path_place *p;
 
 	lock_take(&runtime.lock);
-	p = pathplaces_known(next - 1);
+	p = pathplaces_find(next - 1);
 	if (p)
-		leave_block(ctx, p, ctx->path, pathplaces_instructions(p->start, next));
+		leave_block(ctx, p, path_packed(ctx), pathplaces_instructions(p->start, next));
 	lock_give(&runtime.lock);
 }
 
@@ -419,7 +434,7 @@ void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
 		return;
 	}
 	leave_at(ctx, i.pc, i.path);
-	ctx->path = i.path;
+	path_unpack(ctx, i.path, observer.path_contexts);
 	ctx->old_sp = i.sp;
 	land(ctx, pc, ctx->reg[REG_RSP]);
 }
@@ -454,7 +469,7 @@ static void leave_page(struct context *ctx, uint64_t at)
 
 void pathlandings_end(struct context *ctx)
 {
-	leave_at(ctx, ctx->path_pc, ctx->path);
+	leave_at(ctx, ctx->path_pc, path_packed(ctx));
 	ctx->path = PATHS_NONE;
 	leave_handlers(ctx, 0);
 	for (size_t i = 0; i < runtime.space.count; i++) {
