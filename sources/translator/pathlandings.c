@@ -71,15 +71,31 @@ static void leave_at(struct context *ctx, uint64_t pc, uint64_t path)
 	lock_give(&runtime.lock);
 }
 
+/* The return address there, as the unwinder has found it; `*next`: where it may be noted, so that asking in order is fast. */
+static uint64_t back_at(const struct context *ctx, uint64_t slot, size_t *next)
+{
+	for (size_t i = 0; i < ctx->unwound; i++) {
+		const struct unwinding *u = &ctx->unwinding[(*next + i) % ctx->unwound];
+
+		if (u->slot == slot) {
+			*next = (size_t)(u - ctx->unwinding) + 1;
+			return u->back;
+		}
+	}
+	return *(const uint64_t *)slot;
+}
+
 /* What is kept in the shadow of [from, to) belongs to activations that will not go on. */
 static void leave_between(struct context *ctx, uint64_t from, uint64_t to)
 {
+	size_t next = 0;
+
 	for (uint64_t sp = (from + 7) & ~UINT64_C(7); sp + 8 <= to; sp += 8) {
 		uint64_t *kept = pathevents_kept(ctx, sp);
 
 		if (!*kept)
 			continue;
-		leave_call(ctx, *(const uint64_t *)sp, *kept);
+		leave_call(ctx, back_at(ctx, sp, &next), *kept);
 		*kept = 0;
 	}
 }
@@ -138,10 +154,11 @@ static void find_owner(struct context *ctx, struct way_up *w, uint64_t to)
 {
 	const struct interrupted *i = w->handlers < ctx->handlers ? &ctx->handler[w->handlers] : NULL;
 	uint64_t lowest = i && !i->apart ? i->frame : w->from;
+	size_t next = 0;
 
 	for (uint64_t sp = (to & ~UINT64_C(7)) - 8; sp >= lowest; sp -= 8)
 		if (*pathevents_kept(ctx, sp)) {
-			w->pc = *(const uint64_t *)sp - 1;
+			w->pc = back_at(ctx, sp, &next) - 1;
 			w->path = *pathevents_kept(ctx, sp);
 			return;
 		}
@@ -172,41 +189,19 @@ static uint32_t function_of(uint64_t pc)
 	return p ? p->graph->core->function : codeplaces_function(pc);
 }
 
-/* Return addresses as the unwinder has found them. NULL: none was there. */
-static const struct unwinding *noted(const struct context *ctx, uint64_t slot)
-{
-	for (size_t i = 0; i < ctx->unwound; i++)
-		if (ctx->unwinding[i].slot == slot)
-			return &ctx->unwinding[i];
-	return NULL;
-}
-
 /* Control has come to pc with this stack pointer, and not by a return that we know of. */
 static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 {
 	struct way_up w = { .from = ctx->old_sp };
-	const struct unwinding *u = noted(ctx, sp - 8);
-	uint64_t *kept = pathevents_kept(ctx, sp - 8), path = *kept;
 	bool surely = ctx->unwound;
 
 	lock_take(&runtime.lock);
-	if (u && path) {
-		leave_call(ctx, u->back, path);
-		*kept = 0;
-	}
-	if (w.from && find_way(ctx, &w, sp)) {
+	if (w.from && find_way(ctx, &w, sp))
 		find_owner(ctx, &w, sp);
-		if (surely || (w.pc && (function_of(w.pc) == function_of(pc) || codeplaces_function(w.pc) == codeplaces_function(pc))))
-			leave_way(ctx, &w, ctx->old_sp, sp);
-		else
-			w.pc = 0;
-	} else {
+	if (w.pc && !surely && function_of(w.pc) != function_of(pc) && codeplaces_function(w.pc) != codeplaces_function(pc))
 		w.pc = 0;
-	}
-	if (u && path) {
-		w.pc = u->back - 1;
-		w.path = path;
-	}
+	if (w.pc)
+		leave_way(ctx, &w, ctx->old_sp, sp);
 	ctx->old_sp = 0;
 	ctx->unwound = 0;
 	ctx->landed = 1;
@@ -266,9 +261,9 @@ void pathevents_jump(uint64_t target, uint64_t sp)
 {
 	struct context *ctx = context_here();
 	uint64_t slot = sp - 8, *kept = pathevents_kept(ctx, slot), path = *kept;
-	const struct unwinding *u = path ? noted(ctx, slot) : NULL;
+	size_t next = 0;
 
-	if (path && (u ? u->back : *(const uint64_t *)slot) == target) {
+	if (path && back_at(ctx, slot, &next) == target) {
 		*kept = 0;
 		resume(ctx, slot, path);
 		return;
