@@ -436,8 +436,7 @@ void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
 
 /* ---- the end of threads ---- */
 
-/* Calls `visit` for each page of the window's part that exists. */
-static void each_page(struct context *ctx, uint64_t from, uint64_t to, void (*visit)(struct context *ctx, uint64_t at))
+void pathlandings_each_page(struct context *ctx, uint64_t from, uint64_t to, void (*visit)(struct context *ctx, uint64_t at))
 {
 	long pagemap = system_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
 	uint64_t window = (uint64_t)pathevents_kept(ctx, 0), entry[PAGEMAP_RUN];
@@ -471,6 +470,6 @@ void pathlandings_end(struct context *ctx)
 		const struct space_region *region = &runtime.space.region[i];
 
 		if (region->prot & PROT_WRITE && region->start >= PLAN_LOWEST)
-			each_page(ctx, region->start, region->end, leave_page);
+			pathlandings_each_page(ctx, region->start, region->end, leave_page);
 	}
 }
