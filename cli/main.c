@@ -30,7 +30,7 @@ static const struct verb verbs[] = {
  * Words that slope keeps for itself although they are no verbs (yet): some are
  * programs on every machine, and "slope diff OLD NEW" must not profile diff.
  */
-static const char *const kept_words[] = { "paths", "html" };
+static const char *const kept_words[] = { "paths" };
 
 static void print_help(void)
 {
