@@ -123,15 +123,9 @@ static bool put_ranked_blocks(const struct slope_page *page, FILE *out)
 	return good;
 }
 
-static bool write_to_stream(void *to, const void *bytes, size_t count)
-{
-	return fwrite(bytes, 1, count, to) == count;
-}
-
-/* Its own bytes as a file has them, names and lines included. */
 static bool put_profile(const struct slope_page *page, FILE *out)
 {
-	return slope_profile_encode(page->p, write_to_stream, out);
+	return slope_page_put(page->p, out);
 }
 
 bool slope_page_write(const struct slope_page *page, FILE *out)

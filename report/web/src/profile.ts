@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The profile itself (docs/format.md), for what the JSON of the verbs does not
-// repeat: points, edges, contexts. It was checked when the page was made.
+// The profile itself (docs/format.md; points by columns, profile/columns.h), for
+// what the JSON of the verbs does not repeat: points, edges, contexts. It was
+// checked when the page was made.
 import { pause } from "./blocks";
 
 const HEADER = 24, CHUNK_HEADER = 12;
 const BUDGET_MS = 40;
 
-export interface Point { n: number; calls: number; min: number; max: number; sum: number; squares: number }
+// excess: the sum of squares beyond sum^2 / calls, that is calls times the variance.
+export interface Point { n: number; calls: number; min: number; max: number; sum: number; excess: number }
 
 export const mean = (p: Point) => p.sum / p.calls;
-export const deviation = (p: Point) => Math.sqrt(Math.max(0, p.squares / p.calls - mean(p) ** 2));
+export const deviation = (p: Point) => Math.sqrt(Math.max(0, p.excess / p.calls));
 
 // Numbers as they come: LEB128, up to 2^53 exactly.
 class Reader {
@@ -41,18 +43,18 @@ class Reader {
 class Rows {
 	count = 0;
 	n = new Float64Array(4096); calls = new Float64Array(4096); min = new Float64Array(4096); max = new Float64Array(4096);
-	sum = new Float64Array(4096); squares = new Float64Array(4096);
+	sum = new Float64Array(4096); excess = new Float64Array(4096);
 	room() {
 		if (this.count < this.n.length)
 			return;
-		for (const key of ["n", "calls", "min", "max", "sum", "squares"] as const) {
+		for (const key of ["n", "calls", "min", "max", "sum", "excess"] as const) {
 			const more = new Float64Array(this.n.length === this[key].length ? this[key].length * 2 : this.n.length);
 			more.set(this[key]);
 			this[key] = more;
 		}
 	}
 	point(i: number): Point {
-		return { n: this.n[i], calls: this.calls[i], min: this.min[i], max: this.max[i], sum: this.sum[i], squares: this.squares[i] };
+		return { n: this.n[i], calls: this.calls[i], min: this.min[i], max: this.max[i], sum: this.sum[i], excess: this.excess[i] };
 	}
 }
 
@@ -104,7 +106,9 @@ export class Profile {
 	private chunk(tag: string, r: Reader) {
 		switch (tag) {
 		case "PNTS": return this.readTables(r, this.tables);
+		case "pnts": return this.readColumns(r, this.tables);
 		case "VPNT": return this.readTables(r, this.variantTables);
+		case "vpnt": return this.readColumns(r, this.variantTables);
 		case "EDGE": return this.readEdges(r);
 		case "CTXT": return this.readContexts(r);
 		case "VARS": return this.readVariants(r);
@@ -140,21 +144,68 @@ export class Profile {
 		}
 		for (let u = 0; u < units; u++) {
 			const least = r.number();
-			let most = least, sum = least * calls, squares = least * least * calls;
+			let most = least, sum = least * calls, excess = 0;
 			if (!(kind & 2)) {
 				most = least + r.number();
 				sum = r.number();
-				squares = r.number();
-				squares += r.number() * 2 ** 64;
+				excess = r.number() - sum / calls * sum;
+				excess += r.number() * 2 ** 64;
 			}
-			if (u !== this.unit)
-				continue;
-			rows.min[i] = least;
-			rows.max[i] = most;
-			rows.sum[i] = sum;
-			rows.squares[i] = squares;
+			if (u === this.unit)
+				this.setCosts(i, least, most, sum, excess);
 		}
 		rows.count++;
+	}
+
+	private setCosts(i: number, least: number, most: number, sum: number, excess: number) {
+		const rows = this.rows;
+		rows.min[i] = least;
+		rows.max[i] = most;
+		rows.sum[i] = sum;
+		rows.excess[i] = excess;
+	}
+
+	// The same from columns: heads, kinds, sizes, calls, inputs, and four of each unit.
+	private readColumns(r: Reader, into: Map<number, Table[]>) {
+		const units = r.number(), bytes = Array.from({ length: 5 + 4 * units }, () => r.number()), rows = this.rows;
+		const [heads, kinds, sizes, calls, inputs, ...costs] = bytes.map((size) => {
+			r.at += size;
+			return new Reader(r.bytes, r.at - size, r.at);
+		});
+		while (heads.at < heads.end) {
+			const table: Table = { metric: heads.number(), first: rows.count, thread: 0, end: 0 }, owner = heads.number();
+			table.thread = heads.number();
+			heads.number();
+			for (let n = 0, kind; kinds.at < kinds.end && (kind = kinds.bytes[kinds.at++]);) {
+				rows.room();
+				rows.n[rows.count] = n += sizes.signed();
+				rows.calls[rows.count] = calls.number();
+				for (let i = 0; i < 3 && !(kind & 4); i++)
+					inputs.number();
+				for (let u = 0; u < units; u++)
+					this.readCosts(costs, u, kind);
+				rows.count++;
+			}
+			table.end = rows.count;
+			push(into, owner, table);
+		}
+	}
+
+	private readCosts(costs: Reader[], u: number, kind: number) {
+		const i = this.rows.count, calls = this.rows.calls[i], least = costs[4 * u].number();
+		let most = least, sum = least * calls, excess = 0;
+		if (!(kind & 2)) {
+			most = least + costs[4 * u + 1].number();
+			const beyond = calls > 2 ? costs[4 * u + 2].number() : 0;
+			sum = (calls - 1) * least + most + beyond;
+			if (calls > 3)
+				excess = costs[4 * u + 3].number();
+			else
+				for (const cost of calls === 3 ? [least, most, least + beyond] : [least, most])
+					excess += (cost - sum / calls) ** 2;
+		}
+		if (u === this.unit)
+			this.setCosts(i, least, most, sum, excess);
 	}
 
 	private costs(r: Reader, units: number): number {
@@ -239,11 +290,12 @@ export class Profile {
 				kept.push(point);
 				continue;
 			}
+			const apart = mean(last) - mean(point);
+			last.excess += point.excess + apart * apart * last.calls * point.calls / (last.calls + point.calls);
 			last.calls += point.calls;
 			last.min = Math.min(last.min, point.min);
 			last.max = Math.max(last.max, point.max);
 			last.sum += point.sum;
-			last.squares += point.squares;
 		}
 		return kept;
 	}
