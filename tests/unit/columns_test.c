@@ -45,7 +45,7 @@ static void make(struct caught *c, unsigned tables, unsigned rows, unsigned call
 		for (unsigned i = 0; i < rows; i++) {
 			unsigned times = 1 + random_below(&r, calls);
 
-			*row = (struct slope_point){ .n = 3 * i, .calls = times, .rms = random_below(&r, 2) ? 3 * i * times : 1, .thread = 0 };
+			*row = (struct slope_point){ .n = 3 * i, .calls = times, .rms = random_below(&r, 2) ? 3 * i * times : 1 };
 			for (unsigned u = 0; u < UNITS; u++) {
 				row->cost[u] = (struct slope_stat){ .min = UINT64_MAX };
 				for (unsigned k = 0; k < times; k++)

@@ -92,7 +92,9 @@ static void decoding_stops_where_the_text_ends(void **state)
 	static const struct {
 		const char *text;
 		size_t used;
-	} given[] = { { "abc</script>", 3 }, { "ab\xC3\xBF", 2 }, { "ab\xC4", 2 }, { "ab\xDE\xBF", 2 }, { "a\nb", 1 }, { "\xE2\x82\xAC", 0 } };
+	} given[] = {
+		{ "abc</script>", 3 }, { "ab\xC3\xBF", 2 }, { "ab\xC4", 2 }, { "ab\xDE\xBF", 2 }, { "a\nb", 1 }, { "\xE2\x82\xAC", 0 },
+	};
 	unsigned char back[16];
 	size_t used;
 

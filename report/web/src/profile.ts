@@ -199,7 +199,7 @@ export class Profile {
 			const beyond = calls > 2 ? costs[4 * u + 2].number() : 0;
 			sum = (calls - 1) * least + most + beyond;
 			if (calls > 3)
-				excess = costs[4 * u + 3].number();
+				excess = costs[4 * u + 3].number() - roundedOff(sum, calls);
 			else
 				for (const cost of calls === 3 ? [least, most, least + beyond] : [least, most])
 					excess += (cost - sum / calls) ** 2;
@@ -299,6 +299,12 @@ export class Profile {
 		}
 		return kept;
 	}
+}
+
+// What was lost when sum^2 / calls was rounded down; of no account where it cannot be known.
+function roundedOff(sum: number, calls: number): number {
+	const square = sum * sum;
+	return Number.isSafeInteger(square) ? square % calls / calls : 0;
 }
 
 function push<K, V>(map: Map<K, V[]>, key: K, value: V) {
