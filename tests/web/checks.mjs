@@ -61,7 +61,7 @@ checks["the slider ranks as slope report --times does"] = async () => {
 	const stops = await page.$eval(".slider input", (input) => Number(input.max) + 1);
 	for (const [stop, times] of [[0, 2], [stops - 1, 1000], [6, 100]]) {
 		await page.$eval(".slider input", (input, value) => { input.value = value; input.dispatchEvent(new Event("input")); }, stop);
-		assert.match(await page.innerText(".times"), new RegExp(` ${times === 1000 ? "1 000" : times}$`));
+		assert.match(await page.innerText(".times"), new RegExp(` ${times === 1000 ? "1\\s000" : times}$`));
 		const table = await functionsCsv(page), expected = inReport(session.json("report", "--json", `--times=${times}`, "wf.data"), times);
 		assert.deepEqual(names(table), names(expected));
 		assert.deepEqual(table.map((f) => f.group), expected.map((f) => f.group));
@@ -354,8 +354,11 @@ checks["fits a phone and prints"] = async () => {
 	const page = await session.open("wf.html");
 	await page.emulateMedia({ media: "print" });
 	assert.ok(!await page.isVisible("footer") && !await page.isVisible(".tools"));
+	await page.waitForFunction(() => document.querySelectorAll("a.row").length > 150);
 	assert.ok(await page.isVisible("a.row[data-row='0']"));
 	await session.shot(page, "print");
+	await page.emulateMedia({ media: "screen" });
+	await page.waitForFunction(() => document.querySelectorAll("a.row").length < 50);
 	await session.close(page);
 };
 

@@ -61,7 +61,12 @@ export class App {
 		addEventListener("hashchange", () => { this.state = read(); this.refresh(); });
 		addEventListener("resize", () => this.refresh());
 		const print = matchMedia("print");
-		print.addEventListener("change", () => { if (!print.matches) this.refresh(); });
+		print.addEventListener("change", () => {
+			if (!print.matches)
+				this.refresh();
+			else if (this.isList)
+				this.table.layoutForPrint();
+		});
 		this.refresh();
 	}
 

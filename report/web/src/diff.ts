@@ -104,7 +104,7 @@ export class ChangesView implements View {
 			h("tbody", null, ...list.map((f) => h("tr", { class: f === chosen ? "selected" : "", click: () => this.app.go({ fn: place(f) }, true) },
 				h("td", { class: "mono", title: f.name }, f.name), h("td", { class: f.change.growth === "worse" || f.change.cost === "worse" ? "worse" : "" }, kind(f)),
 				h("td", null, f.old ? growthText(f.old.growth) : "\u2013"), h("td", null, f.new ? growthText(f.new.growth) : "\u2013"),
-				h("td", { class: "r", title: "cost added or saved with inputs ten times as large, as a share of all" }, f.impact_at_10x === null ? "?" :
+				h("td", { class: "r", title: "cost added or saved with inputs ten times as large, as a share of all" }, f.impact_at_10x === null ? "?" : Math.abs(f.impact_at_10x) < 0.0005 ? "0" :
 					(f.impact_at_10x > 0 ? "+" : "\u2212") + percent(Math.abs(f.impact_at_10x)))))));
 	}
 

@@ -22,9 +22,9 @@ export function short(value: number): string {
 
 // All digits, in groups of three that a reader can count.
 export function exact(value: number): string {
-	if (!Number.isInteger(value))
-		return Number(value.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: 6 }).replaceAll(",", " ");
-	return value.toLocaleString("en-US").replaceAll(",", " ");
+	const text = Number.isInteger(value) ? value.toLocaleString("en-US") :
+		Number(value.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: 6 });
+	return text.replaceAll(",", "\u202f");
 }
 
 export function percent(share: number | null | undefined): string {

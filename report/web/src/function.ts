@@ -151,7 +151,7 @@ export class FunctionView implements View {
 			toggle("log n", this.axes.logX, () => { this.axes.logX = !this.axes.logX; }));
 		const readout = h("p", { class: "readout", "aria-live": "polite" });
 		to.append(tools);
-		if (splits.length > 1)
+		if (splits.length > 1 && state.tab !== "guess")
 			to.append(h("div", { class: "chips splits" }, ...splits.slice(0, 12).map((one) => button(one.title.length > 48 ? one.title.slice(0, 47) + "\u2026" : one.title, one.title,
 				() => this.app.go({ split: one.id }, true), { class: "chip", "aria-pressed": one === split ? "true" : "false" }))));
 		to.append(readout);

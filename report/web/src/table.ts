@@ -52,6 +52,8 @@ const value: Record<string, (model: Model, row: number) => number | string> = {
 	context: (m, r) => m.functions[r].by_context?.differ ? 0 : 1,
 };
 
+const PRINTED = 200;                     // rows on paper
+
 export class Table {
 	readonly element: HTMLElement;
 	private body = h("div", { class: "rows", role: "rowgroup" });
@@ -65,6 +67,7 @@ export class Table {
 
 	constructor(private model: Model, private open: (row: number) => void, private sortBy: (column: string) => void) {
 		this.element = h("div", { class: "table functions", role: "table", "aria-label": "functions" }, this.head, this.body);
+		this.element.classList.toggle("no-contexts", !model.functions.some((f) => f.by_context?.differ));
 		model.profileReady.then(() => this.repaint(), () => {});
 	}
 
@@ -142,6 +145,16 @@ export class Table {
 		this.unmount = null;
 	}
 
+	// On paper nothing scrolls: the first rows, all at once.
+	layoutForPrint() {
+		this.leave();
+		this.virtual = null;
+		this.shown.clear();
+		this.body.replaceChildren(...this.items.slice(0, PRINTED).map((_, i) => this.make(i)));
+		if (this.items.length > PRINTED)
+			this.body.append(h("p", { class: "under" }, `${exact(this.items.length - PRINTED)} more rows`));
+	}
+
 	private draw() {
 		if (!this.virtual)
 			return;
@@ -163,6 +176,8 @@ export class Table {
 	}
 
 	private repaint() {
+		if (!this.virtual)
+			return;
 		for (const element of this.shown.values())
 			element.remove();
 		this.shown.clear();
@@ -179,14 +194,14 @@ export class Table {
 
 	private makeRow(row: number, index: number): HTMLElement {
 		const f = this.model.functions[row], group = this.model.group(row), later = this.model.later(row);
-		const under = group === "unclear" ? f.growth.advice ?? "" : interval(f.growth);
+		const under = group === "unclear" ? f.growth.advice ?? "" : interval(f.growth), bare = group === "unclear" && f.points < 2;
 		const via = this.model.via(row);
 		return h("a", { class: `row r-${group}${index === this.selected ? " selected" : ""}`, role: "row", href: "#", "data-row": row,
 			click: (event: MouseEvent) => { event.preventDefault(); this.open(row); } },
 			cell("name", h("span", { class: "name", title: f.name }, f.name),
 				h("span", { class: "under", title: where(f) }, via === null ? where(f) : `by ${this.model.functions[via].name}`)),
-			cell("growth", h("span", { class: `order s${step(f.growth)}` }, growthText(f.growth)), h("span", { class: "under", title: under }, under)),
-			cell("plot", this.thumbnail(row)),
+			cell(bare ? "growth c-two" : "growth", h("span", { class: `order s${step(f.growth)}` }, growthText(f.growth)), h("span", { class: "under", title: under }, under)),
+			bare ? "" : cell("plot", this.thumbnail(row)),
 			cell("now", bar(f.share.now, percent(f.share.now))),
 			cell("later", bar(later, percent(later), "later")),
 			cell("grade", h("span", { class: `grade v${f.growth.grade ?? ""}`, title: `${f.points} sizes, evidence ${f.growth.evidence.toFixed(2)}` },
