@@ -5,93 +5,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BITS 3u                  /* binary digits that bins of sizes keep after the first, as those of the core */
-#define BINS_MAX 512u            /* 64 binary orders of 8 bins each */
-#define ENDS 0.25                /* of the range of sizes, on a log scale: what "smallest" and "largest" sizes are */
-#define RANGE_LEAST 2.0          /* largest over smallest size, to speak of growth */
+#include "analysis/sizebins.h"
+
+#define RANGE_LEAST SLOPE_SIZEBINS_RANGE
 #define GROWS 1.3                /* the largest sizes cost so many times the smallest, to speak of growth */
 #define HANDED_ON 0.75           /* of the growth in callees, called as often as ever: the function itself is not what grows */
 #define RISES 0.25               /* an exponent that is no accident */
 #define MULTIPLIED 0.4           /* so much steeper than its body: recursion is what multiplies it */
 #define EXCESS 0.01              /* of its cost that the callees may cost more than all of it: rounding */
 
-/* The activations of one function by size. */
-struct sizes {
-	size_t count;
-	uint32_t bits;               /* BITS, or fewer where the points have fewer */
-	uint64_t edge[BINS_MAX];     /* lower edges of the bins, ascending */
-	double n[BINS_MAX];          /* mean size */
-	double activations[BINS_MAX], cost[BINS_MAX];
-	double deeper[BINS_MAX];     /* part of the cost in activations that these called themselves */
-	double excess;               /* of the callees' costs over those of the function, in bins where they are more */
-	size_t low, high;            /* bins below `low` have the smallest sizes, from `high` on the largest */
-};
-
 /* What they called, or did themselves. */
 struct tally {
 	uint32_t callee;
-	double calls[BINS_MAX], cost[BINS_MAX];
+	double calls[SLOPE_SIZEBINS_MAX], cost[SLOPE_SIZEBINS_MAX];
 	double all_cost, share;
 };
 
 struct scratch {
-	struct sizes sizes;
+	struct slope_sizebins sizes;
+	double deeper[SLOPE_SIZEBINS_MAX];  /* part of the cost in activations that these called themselves */
+	double excess;               /* of the callees' costs over those of the function, in bins where they are more */
 	struct tally *tally;         /* the first is the function's own code */
 	size_t count;
 	struct slope_curve curve;
 };
 
-static size_t find_bin(const struct sizes *s, uint64_t edge)
-{
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->edge[middle] < edge)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* ---- gathering ---- */
-
-static void gather_sizes(struct sizes *s, const struct slope_curve *curve)
-{
-	s->count = 0;
-	s->bits = curve->bits < BITS ? curve->bits : BITS;
-	for (size_t i = 0; i < curve->count; i++) {
-		const struct slope_curve_point *point = &curve->point[i];
-		uint64_t edge = slope_points_edge((uint64_t)point->n, s->bits);
-
-		if (!s->count || s->edge[s->count - 1] != edge) {
-			if (s->count == BINS_MAX)
-				return;
-			s->edge[s->count] = edge;
-			s->n[s->count] = s->activations[s->count] = s->cost[s->count] = s->deeper[s->count] = 0;
-			s->count++;
-		}
-		size_t at = s->count - 1;
-
-		s->n[at] += point->n * point->calls;
-		s->activations[at] += point->calls;
-		s->cost[at] += point->cost[SLOPE_COST_MEAN] * point->calls;
-	}
-	for (size_t i = 0; i < s->count; i++)
-		s->n[i] /= s->activations[i];
-}
-
-static void find_ends(struct sizes *s)
-{
-	double first = log(fmax(s->n[0], 1)), last = log(fmax(s->n[s->count - 1], 1));
-
-	for (s->low = 1; s->low < s->count && log(fmax(s->n[s->low], 1)) <= first + (last - first) * ENDS; s->low++)
-		;
-	for (s->high = s->count - 1; s->high > 0 && log(fmax(s->n[s->high - 1], 1)) >= last - (last - first) * ENDS; s->high--)
-		;
-}
 
 static const struct slope_profile_edge *first_edge(const struct slope_profile *p, uint32_t caller)
 {
@@ -113,12 +52,12 @@ static void add_edge(struct scratch *s, const struct slope_profile_edge *e, stru
 	for (size_t i = 0; i < e->sizes.count; i++) {
 		const struct slope_profile_size *row = &e->sizes.row[i];
 		uint64_t edge = slope_points_edge(row->n, s->sizes.bits);
-		size_t at = find_bin(&s->sizes, edge);
+		size_t at = slope_sizebins_find(&s->sizes, edge);
 
 		if (at == s->sizes.count || s->sizes.edge[at] != edge)
 			continue;        /* the points of this size are lost */
 		if (e->callee == function)
-			s->sizes.deeper[at] += (double)row->cost[unit];
+			s->deeper[at] += (double)row->cost[unit];
 		to->calls[at] += (double)row->calls;
 		to->cost[at] += (double)row->cost[unit];
 		to->all_cost += (double)row->cost[unit];
@@ -139,7 +78,7 @@ static bool gather_tallies(struct scratch *s, const struct slope_profile *p, uin
 		return false;
 	s->tally[0].callee = SLOPE_FN_NONE;
 	s->count = 1;
-	s->sizes.excess = 0;
+	s->excess = 0;
 	for (const struct slope_profile_edge *e = first; e < end && e->caller == function; e++) {
 		if (e == first || e->callee != e[-1].callee)
 			s->tally[s->count++].callee = e->callee;
@@ -150,105 +89,55 @@ static bool gather_tallies(struct scratch *s, const struct slope_profile *p, uin
 
 		for (size_t k = 1; k < s->count; k++)
 			rest -= s->tally[k].cost[i];
-		s->sizes.excess += fmax(-rest, 0);
+		s->excess += fmax(-rest, 0);
 		s->tally[0].cost[i] = fmax(rest, 0);
 		s->tally[0].all_cost += s->tally[0].cost[i];
 	}
 	return true;
 }
 
-/* ---- curves ---- */
-
-/* The sum of `value` over the sum of `per`, for bins from..to. */
-static double ratio(const double *value, const double *per, size_t from, size_t to)
-{
-	double top = 0, bottom = 0;
-
-	for (size_t i = from; i < to; i++) {
-		top += value[i];
-		bottom += per[i];
-	}
-	return bottom > 0 ? top / bottom : NAN;
-}
-
-static double end_ratio(const struct sizes *s, const double *value, const double *per, bool largest)
-{
-	return largest ? ratio(value, per, s->high, s->count) : ratio(value, per, 0, s->low);
-}
-
-/* The log-log slope between the ends. */
-static double rise(const struct sizes *s, const double *value, const double *per)
-{
-	double weighted[BINS_MAX];
-
-	for (size_t i = 0; i < s->count; i++)
-		weighted[i] = s->n[i] * s->activations[i];
-	double low = end_ratio(s, value, per, false), high = end_ratio(s, value, per, true);
-	double from = end_ratio(s, weighted, s->activations, false), to = end_ratio(s, weighted, s->activations, true);
-
-	return low > 0 && high > 0 && to >= RANGE_LEAST * fmax(from, 1) ? log(high / low) / log(to / fmax(from, 1)) : NAN;
-}
-
-/* The growth of value / per over n; scaled, because a fit takes costs below one half for nothing. */
-static void fit(struct scratch *s, const double *value, const double *per, struct slope_growth *g)
-{
-	const struct sizes *sizes = &s->sizes;
-	double most = 0;
-
-	s->curve.count = 0;
-	for (size_t i = 0; i < sizes->count; i++)
-		if (per[i] > 0)
-			most = fmax(most, value[i] / per[i]);
-	for (size_t i = 0; i < sizes->count; i++) {
-		double at = per[i] > 0 && most > 0 ? value[i] / per[i] * (1e6 / most) : 0;
-
-		if (per[i] > 0)
-			s->curve.point[s->curve.count++] = (struct slope_curve_point){
-				.n = sizes->n[i], .calls = sizes->activations[i], .cost = { at, at, at } };
-	}
-	slope_growth_of(g, &s->curve, SLOPE_COST_MEAN, false);
-}
+/* ---- parts ---- */
 
 static void measure_part(struct scratch *s, const struct tally *t, struct slope_part *part, double all)
 {
-	const struct sizes *sizes = &s->sizes;
+	const struct slope_sizebins *sizes = &s->sizes;
 
 	part->callee = t->callee;
 	part->share = t->share;
 	part->cost_share = all > 0 ? t->all_cost / all : 0;
-	fit(s, t->cost, sizes->activations, &part->cost);
-	part->cost_rise = rise(sizes, t->cost, sizes->activations);
+	slope_sizebins_fit(&s->sizes, t->cost, sizes->activations, &s->curve, &part->cost);
+	part->cost_rise = slope_sizebins_rise(sizes, t->cost, sizes->activations);
 	part->calls_rise = part->each_rise = NAN;
 	if (t->callee == SLOPE_FN_NONE)
 		return;
-	fit(s, t->calls, sizes->activations, &part->calls);
-	fit(s, t->cost, t->calls, &part->each);
-	part->calls_rise = rise(sizes, t->calls, sizes->activations);
-	part->each_rise = rise(sizes, t->cost, t->calls);
-	part->calls_top = end_ratio(sizes, t->calls, sizes->activations, true);
-	part->each_top = end_ratio(sizes, t->cost, t->calls, true);
+	slope_sizebins_fit(&s->sizes, t->calls, sizes->activations, &s->curve, &part->calls);
+	slope_sizebins_fit(&s->sizes, t->cost, t->calls, &s->curve, &part->each);
+	part->calls_rise = slope_sizebins_rise(sizes, t->calls, sizes->activations);
+	part->each_rise = slope_sizebins_rise(sizes, t->cost, t->calls);
+	part->calls_top = slope_sizebins_end(sizes, t->calls, sizes->activations, true);
+	part->each_top = slope_sizebins_end(sizes, t->cost, t->calls, true);
 }
 
 /* ---- one level ---- */
 
-static double rise_of_ends(const struct sizes *s, const double *value)
+static double rise_of_ends(const struct slope_sizebins *s, const double *value)
 {
-	return end_ratio(s, value, s->activations, true) - end_ratio(s, value, s->activations, false);
+	return slope_sizebins_end(s, value, s->activations, true) - slope_sizebins_end(s, value, s->activations, false);
 }
 
 static void set_shares(struct scratch *s, struct slope_level *level)
 {
-	const struct sizes *sizes = &s->sizes;
-	double body[BINS_MAX] = { 0 }, all = 0;
+	const struct slope_sizebins *sizes = &s->sizes;
+	double body[SLOPE_SIZEBINS_MAX] = { 0 }, all = 0;
 
 	for (size_t i = 0; i < sizes->count; i++) {
-		body[i] = fmax(sizes->cost[i] - sizes->deeper[i], 0);
+		body[i] = fmax(sizes->cost[i] - s->deeper[i], 0);
 		all += body[i];
 	}
-	double low = end_ratio(sizes, body, sizes->activations, false), high = end_ratio(sizes, body, sizes->activations, true);
+	double low = slope_sizebins_end(sizes, body, sizes->activations, false), high = slope_sizebins_end(sizes, body, sizes->activations, true);
 	double growth = high - low;
 
-	level->body_rise = rise(sizes, body, sizes->activations);
+	level->body_rise = slope_sizebins_rise(sizes, body, sizes->activations);
 	level->by_growth = sizes->count >= 4 && sizes->n[sizes->count - 1] >= RANGE_LEAST * fmax(sizes->n[0], 1) &&
 			   growth > 0 && high >= GROWS * low;
 	for (size_t k = 0; k < s->count; k++)
@@ -291,13 +180,13 @@ static void take_out_recursion(struct scratch *s, struct slope_level *level)
 static bool gather(struct scratch *s, const struct slope_profile *p, struct slope_level *level, uint32_t unit)
 {
 	s->count = 0;
-	gather_sizes(&s->sizes, &s->curve);
+	slope_sizebins_init(&s->sizes, &s->curve);
+	memset(s->deeper, 0, sizeof(s->deeper));
 	if (!s->sizes.count)
 		return true;
-	find_ends(&s->sizes);
 	if (!gather_tallies(s, p, level->function, unit))
 		return false;
-	level->contradicts = s->sizes.excess > EXCESS * sum(s->sizes.cost, s->sizes.count);
+	level->contradicts = s->excess > EXCESS * sum(s->sizes.cost, s->sizes.count);
 	take_out_recursion(s, level);
 	set_shares(s, level);
 	qsort(s->tally, s->count, sizeof(*s->tally), by_share);
@@ -430,7 +319,7 @@ static double handed_on(const struct scratch *s)
 
 	for (size_t k = 0; k < s->count; k++)
 		if (s->tally[k].callee != SLOPE_FN_NONE && s->tally[k].share > 0 &&
-		    !(rise(&s->sizes, s->tally[k].calls, s->sizes.activations) >= RISES))
+		    !(slope_sizebins_rise(&s->sizes, s->tally[k].calls, s->sizes.activations) >= RISES))
 			share += s->tally[k].share;
 	return share;
 }

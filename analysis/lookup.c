@@ -188,23 +188,39 @@ static int by_cost(const void *a, const void *b)
 	return (x->function > y->function) - (x->function < y->function);
 }
 
-/* The position behind the rows of the function that begin at `i`: every function that ran comes once. */
-static size_t next_function(const struct slope_profile *p, size_t i)
-{
-	uint32_t function = p->row[i].function;
+/* Functions that ran, ascending: those with a row, or with a graph of their paths. */
+struct ran {
+	uint32_t *function;
+	size_t count;
+};
 
-	while (i < p->row_count && p->row[i].function == function)
-		i++;
-	return i;
+static bool list_ran(struct ran *ran, const struct slope_profile *p)
+{
+	uint8_t *is = calloc(p->function_count + 1, 1);
+
+	*ran = (struct ran){ .function = malloc((p->function_count + 1) * sizeof(*ran->function)) };
+	for (size_t i = 0; is && i < p->row_count; i++)
+		is[p->row[i].function] = 1;
+	for (size_t i = 0; is && i < p->graph_count; i++)
+		is[p->graph[i].function] = 1;
+	for (uint32_t i = SLOPE_FN_ROOT + 1; is && ran->function && i < p->function_count; i++)
+		if (is[i])
+			ran->function[ran->count++] = i;
+	bool good = is && ran->function;
+
+	free(is);
+	if (!good)
+		free(ran->function);
+	return good;
 }
 
-static void find(struct slope_lookup *l, const struct slope_profile *p, enum way way, const struct query *q,
-		 uint32_t unit)
+static void find(struct slope_lookup *l, const struct slope_profile *p, const struct ran *ran, enum way way,
+		 const struct query *q, uint32_t unit)
 {
-	for (size_t i = 0; i < p->row_count; i = next_function(p, i)) {
-		uint32_t function = p->row[i].function;
+	for (size_t i = 0; i < ran->count; i++) {
+		uint32_t function = ran->function[i];
 
-		if (function != SLOPE_FN_ROOT && fits(p, &p->function[function], way, q))
+		if (fits(p, &p->function[function], way, q))
 			l->match[l->count++] = (struct slope_lookup_match){ function, cost_of(p, function, unit) };
 	}
 	qsort(l->match, l->count, sizeof(*l->match), by_cost);
@@ -221,13 +237,13 @@ static unsigned name_distance(const struct slope_profile_function *f, const char
 	return whole < last ? whole : last;
 }
 
-static void find_near(struct slope_lookup *l, const struct slope_profile *p, const char *typed)
+static void find_near(struct slope_lookup *l, const struct slope_profile *p, const struct ran *ran, const char *typed)
 {
 	unsigned apart[SLOPE_LOOKUP_NEAR];
 
-	for (size_t i = 0; i < p->row_count; i = next_function(p, i)) {
-		uint32_t function = p->row[i].function;
-		unsigned d = function == SLOPE_FN_ROOT ? SLOPE_WORD_MOST : name_distance(&p->function[function], typed);
+	for (size_t i = 0; i < ran->count; i++) {
+		uint32_t function = ran->function[i];
+		unsigned d = name_distance(&p->function[function], typed);
 		size_t at = l->nears;
 
 		if (!slope_word_near(typed, d) || (at == SLOPE_LOOKUP_NEAR && d >= apart[at - 1]))
@@ -248,22 +264,29 @@ static void find_near(struct slope_lookup *l, const struct slope_profile *p, con
 bool slope_lookup_init(struct slope_lookup *l, const struct slope_profile *p, const char *typed, uint32_t unit)
 {
 	char *text = strdup(typed);
+	struct ran ran;
 
-	*l = (struct slope_lookup){ .match = malloc((p->row_count + 1) * sizeof(*l->match)) };
-	if (!text || !l->match) {
+	*l = (struct slope_lookup){ 0 };
+	if (!text || !list_ran(&ran, p)) {
 		free(text);
-		slope_lookup_fini(l);
+		return false;
+	}
+	l->match = malloc((ran.count + 1) * sizeof(*l->match));
+	if (!l->match) {
+		free(ran.function);
+		free(text);
 		return false;
 	}
 	const struct query whole = { .name = typed }, parts = take_apart(text);
 
 	for (enum way way = 0; way < WAYS && !l->count && *typed; way++) {
-		find(l, p, way, &whole, unit);
+		find(l, p, &ran, way, &whole, unit);
 		if (!l->count)
-			find(l, p, way, &parts, unit);
+			find(l, p, &ran, way, &parts, unit);
 	}
 	if (!l->count)
-		find_near(l, p, parts.name && *parts.name ? parts.name : typed);
+		find_near(l, p, &ran, parts.name && *parts.name ? parts.name : typed);
+	free(ran.function);
 	free(text);
 	return true;
 }

@@ -198,7 +198,7 @@ static int print(struct slope_check_view *v, const struct settings *s)
 
 static bool add_baseline(struct slope_checks *checks, const struct slope_profile *profile, const struct settings *s)
 {
-	struct slope_profile *old = slope_datafile_open(s->baseline);
+	struct slope_profile *old = slope_datafile_open_costs(s->baseline);
 	struct slope_compare_options o;
 	struct slope_comparison c;
 	bool good = false;
@@ -253,7 +253,7 @@ int slope_verb_check(int argc, char **argv)
 		result = parsed == SLOPE_PARSED_HELP ? 0 : SLOPE_EXIT_WRONG;
 	else if (slope_judging_sensible(&s.judging) && take_rules(&s, &rules, &path, argc, argv)) {
 		path = path ? path : SLOPE_DEFAULT_FILE;
-		profile = junit_overwrites(&s, path) ? NULL : slope_datafile_open(path);
+		profile = junit_overwrites(&s, path) ? NULL : slope_datafile_open_costs(path);
 	}
 	if (profile)
 		result = check(&s, &rules, profile, path);

@@ -78,6 +78,17 @@ struct slope_profile *slope_datafile_open(const char *path)
 	return profile;
 }
 
+struct slope_profile *slope_datafile_open_costs(const char *path)
+{
+	struct slope_profile *profile = slope_datafile_open(path);
+
+	if (!profile || !slope_profile_paths_only(profile))
+		return profile;
+	slope_say("%s has paths only: 'slope paths' shows them; record with --input, too, to get costs and growth of functions", path);
+	slope_profile_free(profile);
+	return NULL;
+}
+
 bool slope_datafile_overwrites(const char *output, const char *input)
 {
 	struct stat a, b;
@@ -107,6 +118,34 @@ uint64_t slope_datafile_points(const struct slope_profile *profile)
 		if (profile->row[i].function != SLOPE_FN_ROOT)
 			points += profile->row[i].points[metric].count;
 	return points;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct slope_profile_path *x = *(const struct slope_profile_path *const *)a;
+	const struct slope_profile_path *y = *(const struct slope_profile_path *const *)b;
+
+	return x->graph != y->graph ? (x->graph > y->graph) - (x->graph < y->graph) : (x->number > y->number) - (x->number < y->number);
+}
+
+uint64_t slope_datafile_paths(const struct slope_profile *profile, uint64_t *functions)
+{
+	const struct slope_profile_path **path = calloc(profile->path_count + 1, sizeof *path);
+	uint64_t different = 0;
+
+	if (!path)
+		return 0;
+	for (size_t i = 0; i < profile->path_count; i++)
+		path[i] = &profile->path[i];
+	qsort(path, profile->path_count, sizeof *path, by_number);
+	for (size_t i = 0; i < profile->path_count; i++) {
+		bool other_graph = !i || path[i]->graph != path[i - 1]->graph;
+
+		different += other_graph || path[i]->number != path[i - 1]->number;
+		*functions += other_graph && !(profile->graph[path[i]->graph].flags & SLOPE_GRAPH_PIECE);
+	}
+	free(path);
+	return different;
 }
 
 uint64_t slope_datafile_functions(const struct slope_profile *profile)

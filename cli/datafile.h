@@ -19,6 +19,9 @@ struct slope_profile *slope_datafile_load(const char *path);
 /* The same for a verb that shows functions: names are filled in where record did not. */
 struct slope_profile *slope_datafile_open(const char *path);
 
+/* The same for a verb that needs costs and input sizes of functions: a profile with paths only is refused in one line. */
+struct slope_profile *slope_datafile_open_costs(const char *path);
+
 /*
  * The folder where source lines are kept between runs, to be given to free():
  * SLOPE_CACHE, or "slope" in the user's folder for such things. NULL: none, as
@@ -46,6 +49,8 @@ const char *slope_datafile_operand(int argc, char **argv);
 
 /* Rows of cost points under the profile's main input size. */
 uint64_t slope_datafile_points(const struct slope_profile *profile);
+/* Different paths that were taken, in all threads and contexts; the functions that have any are added to `*functions`. */
+uint64_t slope_datafile_paths(const struct slope_profile *profile, uint64_t *functions);
 
 /* Functions that ran, without the stand-in for threads. */
 uint64_t slope_datafile_functions(const struct slope_profile *profile);

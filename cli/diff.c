@@ -124,8 +124,8 @@ int slope_verb_diff(int argc, char **argv)
 	}
 	v.old_path = argc > 1 ? argv[1] : DEFAULT_OLD;
 	v.now_path = argc > 2 ? argv[2] : SLOPE_DEFAULT_FILE;
-	old = slope_datafile_open(v.old_path);
-	now = old ? slope_datafile_open(v.now_path) : NULL;
+	old = slope_datafile_open_costs(v.old_path);
+	now = old ? slope_datafile_open_costs(v.now_path) : NULL;
 	v.old = old;
 	v.now = now;
 	if (now)

@@ -42,6 +42,7 @@ static int explain(const struct slope_profile *profile, const char *typed, const
 		return SLOPE_EXIT_WRONG;
 	o.color = slope_color_wanted(s->color, stdout);
 	o.width = slope_view_width();
+	o.ascii = slope_view_ascii();
 	e = malloc(sizeof(*e));
 	bool good = e && slope_explain(e, profile, function, o.metric, o.unit) &&
 		    (s->json ? slope_explain_json(e, profile, &o, stdout) : slope_explain_text(e, profile, &o, stdout));
@@ -65,7 +66,7 @@ int slope_verb_explain(int argc, char **argv)
 		return SLOPE_EXIT_WRONG;
 	}
 	const char *path = slope_datafile_operand(argc - 1, argv + 1);
-	struct slope_profile *profile = path ? slope_datafile_open(path) : NULL;
+	struct slope_profile *profile = path ? slope_datafile_open_costs(path) : NULL;
 	int result = SLOPE_EXIT_WRONG;
 
 	if (profile) {

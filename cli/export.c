@@ -206,7 +206,7 @@ static int export_file(const char *path, const struct settings *s)
 	int result;
 
 	if (path && !slope_datafile_overwrites(s->output, path))
-		profile = slope_datafile_open(path);
+		profile = formats[s->format].whole == slope_export_json ? slope_datafile_open(path) : slope_datafile_open_costs(path);
 	if (!profile)
 		return SLOPE_EXIT_WRONG;
 	slope_datafile_say_problems(profile, path);

@@ -206,6 +206,27 @@ static void context_facts(struct facts *f, const struct slope_profile *p)
 		number_fact(f, "contexts_folded", p->variants_folded);
 }
 
+/* The same of paths. */
+static void path_facts(struct facts *f, const struct slope_profile *p)
+{
+	bool only = slope_profile_paths_only(p);
+
+	if (!f->json && !p->graph_count)
+		return;
+	number_fact(f, "paths", p->path_count);
+	number_fact(f, "graphs", p->graph_count);
+	if (f->json || p->path_metrics)
+		words_fact(f, "path_metrics", p->path_metric_name, p->path_metrics);
+	if (f->json || p->path_period)
+		number_fact(f, "path_period", p->path_period);
+	if (f->json || p->path_size_count)
+		number_fact(f, "paths_by_size", p->path_size_count);
+	if (f->json)
+		slope_json_bool(&f->out, "paths_only", only);
+	else if (only)
+		text_fact(f, "costs", "none of functions: recorded with --paths alone; 'slope paths' shows it");
+}
+
 static void loss_facts(struct facts *f, const struct slope_profile *p)
 {
 	bool any = false;
@@ -264,6 +285,7 @@ static void print_facts(struct facts *f, const struct slope_profile *p, const st
 	measure_facts(f, p);
 	size_facts(f, p);
 	context_facts(f, p);
+	path_facts(f, p);
 	statistics_facts(f, p, s);
 	loss_facts(f, p);
 	problem_facts(f, p);

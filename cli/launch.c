@@ -99,7 +99,7 @@ void slope_launcher_find(struct slope_launcher *launcher)
 	launcher->folder = find_folder();
 	launcher->tool = launcher->folder ? slope_text("%s/%s", launcher->folder, TOOL_NAME) : NULL;
 	launcher->translator = find_translator();
-	launcher->translated = launcher->alike = false;
+	launcher->translated = launcher->native = launcher->alike = false;
 	launcher->signal = 0;
 	for (int fd = 0; fd < 3; fd++)
 		launcher->stdio[fd] = -1;
@@ -206,15 +206,28 @@ static void source_arguments(const struct slope_launcher *launcher, const struct
 		slope_list_add(argv, "%s", *program);
 }
 
+/* Returns only when it fails. */
+static void execute(const struct slope_launcher *launcher, const struct slope_list *options, char *const *program)
+{
+	struct slope_list argv = { 0 };
+
+	if (launcher->native) {
+		char *file = slope_program_find(program[0]);
+
+		execvp(file ? file : program[0], program);
+		return;
+	}
+	source_arguments(launcher, options, program, &argv);
+	execv(launcher->translated ? launcher->translator : launcher->valgrind, argv.text);
+}
+
 /* Never returns. The parent learns from `pipe` when exec fails. */
 static void become_source(const struct slope_launcher *launcher, const struct slope_list *options,
 			  char *const *program, int pipe)
 {
-	struct slope_list argv = { 0 };
 	int error;
 
-	source_arguments(launcher, options, program, &argv);
-	if (!launcher->translated || launcher->alike)
+	if ((!launcher->translated && !launcher->native) || launcher->alike)
 		setenv("VALGRIND_LIB", launcher->folder, 1);
 	setenv("LD_BIND_NOW", "1", 1);
 	keep_copies_steady();
@@ -223,7 +236,7 @@ static void become_source(const struct slope_launcher *launcher, const struct sl
 	for (int fd = 0; fd < 3; fd++)
 		if (launcher->stdio[fd] >= 0)
 			dup2(launcher->stdio[fd], fd);
-	execv(launcher->translated ? launcher->translator : launcher->valgrind, argv.text);
+	execute(launcher, options, program);
 	error = errno;
 	if (write(pipe, &error, sizeof error) < 0)
 		_exit(SLOPE_EXIT_NOT_EXECUTABLE);
@@ -264,13 +277,14 @@ static int wait_and_pass_on(pid_t pid, const sigset_t *watched, int *passed)
 	return status;
 }
 
-static bool start_failed(const struct slope_launcher *launcher, int pipe)
+static bool start_failed(const struct slope_launcher *launcher, const char *program, int pipe)
 {
 	int error;
 
 	if (read(pipe, &error, sizeof error) != sizeof error)
 		return false;
-	slope_say("cannot start %s: %s", launcher->translated ? launcher->translator : launcher->valgrind, strerror(error));
+	slope_say("cannot start %s: %s", launcher->native ? program : launcher->translated ? launcher->translator : launcher->valgrind,
+		  strerror(error));
 	return true;
 }
 
@@ -300,7 +314,7 @@ bool slope_launcher_run(struct slope_launcher *launcher, const struct slope_list
 	if (failed) {
 		slope_say("cannot start a process: %s", strerror(errno));
 	} else {
-		failed = start_failed(launcher, ends[0]);
+		failed = start_failed(launcher, program[0], ends[0]);
 		*status = wait_and_pass_on(*pid, &watched, &launcher->signal);
 	}
 	close(ends[0]);

@@ -18,6 +18,7 @@ struct slope_launcher {
 	char *tool;                  /* folder/slope-amd64-linux */
 	char *translator;            /* slope's own */
 	bool translated;             /* the translator is to be used */
+	bool native;                 /* no source at all: the program by itself, with the environment that it has under one */
 	int stdio[3];                /* what the program gets for 0, 1 and 2; -1: ours */
 	int signal;                  /* the last that was passed on to the program, or that the terminal sent to both; 0: none */
 	bool alike;                  /* for a comparison: the program sees the same environment and processor under both sources */

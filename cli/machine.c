@@ -235,6 +235,54 @@ static void check_gnuplot(struct slope_checkup *c)
 	free(path);
 }
 
+/* ---- counters ---- */
+
+/* How many of these are read in this way; `hardware`: among those of the processor alone. */
+static size_t count_events(const struct slope_events *events, bool hardware, enum slope_event_how how)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < events->count; i++) {
+		const struct slope_event *e = &events->event[i];
+
+		n += e->how == how && (!strcmp(e->kind, "hardware") || !strcmp(e->kind, "cache")) == hardware;
+	}
+	return n;
+}
+
+/* Why the processor's most usual event cannot be counted; NULL: it can. */
+static const char *no_cycles(const struct slope_events *events)
+{
+	for (size_t i = 0; i < events->count; i++)
+		if (!strcmp(events->event[i].name, "cycles"))
+			return events->event[i].reason;
+	return NULL;
+}
+
+/* Only counters along paths need it. */
+static void check_counters(struct slope_checkup *c, const struct slope_events *events)
+{
+	size_t quick = count_events(events, true, SLOPE_EVENT_RDPMC), slow = count_events(events, true, SLOPE_EVENT_READ);
+	size_t others = count_events(events, false, SLOPE_EVENT_READ) + count_events(events, false, SLOPE_EVENT_FREE);
+	const char *reason = no_cycles(events);
+
+	c->name = "counters";
+	if (events->obstacle)
+		conclude(c, SLOPE_HEALTH_LESS, slope_text("%s", events->obstacle), "'slope record --event' needs it; all else does not");
+	else if (!quick && !slow)
+		conclude(c, SLOPE_HEALTH_LESS, slope_text("none of the processor's: %s; %zu others", reason ? reason : "unknown", others),
+			 "'slope record --event' takes time, task-clock, page-faults and others that are named below all the same");
+	else if (!quick)
+		conclude(c, SLOPE_HEALTH_LESS, slope_text("%zu of the processor's, %zu others; no rdpmc", slow, others),
+			 "each reading is a system call; 'echo 1 >/sys/bus/event_source/devices/cpu/rdpmc' (as root) lets programs read "
+			 "counters themselves");
+	else
+		conclude(c, SLOPE_HEALTH_GOOD,
+			 slope_text("%zu of the processor's (rdpmc for %zu), %zu others", quick + slow, quick, others), NULL);
+}
+
+/* ---- a run ---- */
+
 /* The path of `name` in a new folder for one run; NULL, with `folder` empty, when there is no room. */
 static char *scratch_file(char *folder, size_t folder_bytes, const char *name)
 {
@@ -283,7 +331,7 @@ static void check_run(struct slope_checkup *c)
 	free(file);
 }
 
-size_t slope_machine_check(struct slope_checkup checkup[SLOPE_CHECKUPS_MAX])
+size_t slope_machine_check(struct slope_checkup checkup[SLOPE_CHECKUPS_MAX], struct slope_events *events)
 {
 	struct slope_launcher launcher;
 	size_t n = 0;
@@ -295,6 +343,8 @@ size_t slope_machine_check(struct slope_checkup checkup[SLOPE_CHECKUPS_MAX])
 	check_system(&checkup[n++]);
 	check_processor(&checkup[n++]);
 	check_translator(&checkup[n++], &launcher, obstacle);
+	slope_events_ask(events, &launcher, "");
+	check_counters(&checkup[n++], events);
 	check_valgrind(&checkup[n++], &launcher, without);
 	check_tool(&checkup[n++], &launcher, without);
 	check_memory(&checkup[n++]);

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/events.h"
+
 enum slope_health {
 	SLOPE_HEALTH_GOOD,
 	SLOPE_HEALTH_LESS,           /* works, with something to gain */
@@ -24,8 +26,11 @@ struct slope_checkup {
 
 #define SLOPE_CHECKUPS_MAX 16
 
-/* Runs every check, the last one a real run of a tiny program. How many were filled in. */
-size_t slope_machine_check(struct slope_checkup checkup[SLOPE_CHECKUPS_MAX]);
+/*
+ * Runs every check, the last one a real run of a tiny program. How many were filled in. `events`, which starts as zeros,
+ * becomes what can be counted here, and is to be given to slope_events_fini.
+ */
+size_t slope_machine_check(struct slope_checkup checkup[SLOPE_CHECKUPS_MAX], struct slope_events *events);
 
 /* The word for it: "ok", "note", "missing". */
 const char *slope_health_word(enum slope_health health);

@@ -8,7 +8,6 @@
 #include "cli/messages.h"
 #include "cli/program.h"
 
-#define SMALLEST "/bin/true"
 #define LINE_BYTES 512u
 
 /* The translator's own lines end with the advice to take Valgrind; here that is somebody else's to give. */
@@ -25,7 +24,7 @@ static void cut_advice(char *line)
 char *slope_observer_obstacle(const struct slope_launcher *launcher, const char *file, uint64_t cell_bytes)
 {
 	char line[LINE_BYTES], cell[32];
-	char *argv[] = { launcher->translator, "--check", cell, "--", (char *)(file ? file : SMALLEST), NULL };
+	char *argv[] = { launcher->translator, "--check", cell, "--", (char *)(file ? file : SLOPE_SMALLEST_PROGRAM), NULL };
 
 	if (!launcher->translator)
 		return slope_text("slope-translator is missing %s; build it with 'make' where libzydis-dev is installed",

@@ -17,6 +17,9 @@ enum slope_source { SLOPE_SOURCE_VALGRIND, SLOPE_SOURCE_TRANSLATOR, SLOPE_SOURCE
 /* What `record` takes without --source. */
 #define SLOPE_SOURCE_PREFERRED SLOPE_SOURCE_TRANSLATOR
 
+/* What the translator is asked about where no program is meant. */
+#define SLOPE_SMALLEST_PROGRAM "/bin/true"
+
 /*
  * What keeps the translator from running this file, in cells of so many bytes:
  * one line without an end, which the caller frees; NULL: nothing. The

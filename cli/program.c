@@ -162,12 +162,13 @@ int slope_program_check(const char *name, char **path)
 	return status;
 }
 
-int slope_program_ask(char *const *argv, char *line, size_t line_bytes)
+int slope_program_lines(char *const *argv, struct slope_list *lines)
 {
 	int ends[2], status = -1;
+	size_t room = 0;
+	char *line = NULL;
 	pid_t pid;
 
-	line[0] = '\0';
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return -1;
 	pid = fork();
@@ -180,13 +181,22 @@ int slope_program_ask(char *const *argv, char *line, size_t line_bytes)
 	close(ends[1]);
 	FILE *in = fdopen(ends[0], "r");
 
-	if (in && fgets(line, (int)line_bytes, in))
-		line[strcspn(line, "\n")] = '\0';
-	while (in && fgetc(in) != EOF)
-		;
+	while (in && getline(&line, &room, in) > 0)
+		slope_list_add(lines, "%.*s", (int)strcspn(line, "\n"), line);
+	free(line);
 	if (in)
 		fclose(in);
 	if (pid > 0)
 		waitpid(pid, &status, 0);
+	return status;
+}
+
+int slope_program_ask(char *const *argv, char *line, size_t line_bytes)
+{
+	struct slope_list lines = { 0 };
+	int status = slope_program_lines(argv, &lines);
+
+	snprintf(line, line_bytes, "%s", lines.count ? lines.text[0] : "");
+	slope_list_fini(&lines);
 	return status;
 }

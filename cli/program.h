@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+#include "cli/list.h"
+
 /*
  * The file that `name` stands for: itself when it has a slash, else the first
  * executable one on PATH. NULL: none. The caller frees it.
@@ -23,5 +25,8 @@ int slope_program_check(const char *name, char **path);
 
 /* Runs a command; the first line of its output, of both kinds, goes to `line`. The wait status, or -1. */
 int slope_program_ask(char *const *argv, char *line, size_t line_bytes);
+
+/* The same, with all lines. */
+int slope_program_lines(char *const *argv, struct slope_list *lines);
 
 #endif

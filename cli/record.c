@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "cli/datafile.h"
+#include "cli/events.h"
 #include "cli/messages.h"
 #include "cli/observer.h"
 #include "cli/options.h"
+#include "cli/perturbation.h"
 #include "cli/program.h"
 #include "cli/recording.h"
 #include "cli/verbs.h"
@@ -24,10 +26,12 @@
 #define CONTEXT_K_MAX 1000000u
 #define BURST_DEFAULT "2ms/0.2ms"
 #define BURST_MAX_NS 1e18
+#define INPUT_NOT_GIVEN 3u       /* behind the choices of --input */
+#define PATH_SAMPLE_DEFAULT 64u
 
 static const struct slope_settings defaults = {
 	.output = SLOPE_DEFAULT_FILE, .cost = "ir", .cell = 4, .max_points = SLOPE_POINTS_MAX_DEFAULT,
-	.max_threads = MAX_THREADS_DEFAULT, .source = SLOPE_SOURCE_ANY,
+	.max_threads = MAX_THREADS_DEFAULT, .source = SLOPE_SOURCE_ANY, .input = INPUT_NOT_GIVEN,
 };
 
 static enum slope_parsed parse(struct slope_settings *s, const char *command, int *argc, char **argv)
@@ -64,6 +68,14 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		  "keep points apart by the K nearest callers, too", 1, SLOPE_VARIANT_CALLERS_MAX },
 		{ "max-contexts", 0, SLOPE_OPTION_NUMBER, &s->max_contexts, "N",
 		  "with --context=K: so many are told apart, rare ones are folded (20000)", 1, UINT32_MAX >> 1 },
+		{ "paths", 0, SLOPE_OPTION_FLAG, &s->paths, NULL,
+		  "count the ways through each function; input sizes only where they are asked for, too", 0, 0 },
+		{ "event", 0, SLOPE_OPTION_TEXT, &s->event, "LIST",
+		  "measure paths, or with --contexts alone contexts, by up to 4 of: time, cycles, cache-misses, ...", 0, 0 },
+		{ "path-sample", 0, SLOPE_OPTION_NUMBER, &s->path_sample, "N",
+		  "with events: about one activation in N is measured (64); 1: all of them", 1, UINT32_MAX },
+		{ "perturbation", 0, SLOPE_OPTION_MAYBE, &s->perturbation, "ROUNDS",
+		  "run it natively, too, in turn (5 rounds), and say how much the recording moves", 0, 0 },
 		{ "fair-sched", 0, SLOPE_OPTION_CHOICE, &s->fair_sched, "yes|no",
 		  "let threads take turns in order", 0, 0 },
 		{ "max-threads", 0, SLOPE_OPTION_NUMBER, &s->max_threads, "N",
@@ -72,7 +84,8 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		  "leave names, files and lines for the report to find", 0, 0 },
 		{ "verify", 0, SLOPE_OPTION_FLAG, &s->verify, NULL,
 		  "run it under both exact sources instead, and say where they disagree", 0, 0 },
-		{ "json", 'j', SLOPE_OPTION_FLAG, &s->json, NULL, "with --verify: print JSON (schema slope-verify/1)", 0, 0 },
+		{ "json", 'j', SLOPE_OPTION_FLAG, &s->json, NULL,
+		  "with --verify or --perturbation: print JSON (schema slope-verify/1, slope-perturbation/1)", 0, 0 },
 		{ "quiet", 'q', SLOPE_OPTION_FLAG, &s->quiet, NULL, "no closing line", 0, 0 },
 		{ "stamp-limit", 0, SLOPE_OPTION_NUMBER, &s->stamp_limit, "N", NULL, 16, UINT32_MAX },
 		{ "access", 0, SLOPE_OPTION_CHOICE, &s->access, "inline|call", NULL, 0, 0 },
@@ -207,20 +220,78 @@ static bool sensible_contexts(struct slope_settings *s)
 	return true;
 }
 
+/* Only the translator sees single branches. */
+static bool sensible_source_for_paths(struct slope_settings *s)
+{
+	const char *option = s->paths ? "--paths" : "--event";
+
+	if (s->verify) {
+		slope_say("--verify compares functions: leave %s out", option);
+		return false;
+	}
+	if (s->source == SLOPE_SOURCE_VALGRIND) {
+		slope_say("%s needs the translator: leave --source=valgrind out", option);
+		return false;
+	}
+	s->source = SLOPE_SOURCE_TRANSLATOR;
+	return true;
+}
+
+/* What --paths and --event say; after --contexts has its meaning. */
+static bool sensible_paths(struct slope_settings *s)
+{
+	if (s->path_sample && !s->event) {
+		slope_say("--path-sample goes with --event: how often a path is taken is counted each time");
+		return false;
+	}
+	if (!s->path_sample)
+		s->path_sample = PATH_SAMPLE_DEFAULT;
+	if (!s->paths && !s->event)
+		return true;
+	if (s->context || s->context_k || s->burst) {
+		slope_say("%s goes with --contexts=cct, not with %s", s->paths ? "--paths" : "--event",
+			  s->burst ? "--burst" : s->context ? "--context" : "contexts of K callers");
+		return false;
+	}
+	s->paths |= !s->contexts;
+	return sensible_source_for_paths(s);
+}
+
+static bool sensible_rounds(struct slope_settings *s)
+{
+	char *end = NULL;
+
+	s->rounds = *s->perturbation ? strtoull(s->perturbation, &end, 10) : SLOPE_PERTURBATION_ROUNDS;
+	if (end && (!isdigit((unsigned char)*s->perturbation) || *end || !s->rounds || s->rounds > SLOPE_PERTURBATION_ROUNDS_MAX)) {
+		slope_say("--perturbation=%s: give a number of rounds from 1 to %u", s->perturbation, SLOPE_PERTURBATION_ROUNDS_MAX);
+		return false;
+	}
+	if (s->verify)
+		slope_say("--verify and --perturbation are two questions: ask them one after the other");
+	return !s->verify;
+}
+
 static bool sensible(struct slope_settings *s)
 {
 	bool time = false;
 
+	s->input_given = s->input != INPUT_NOT_GIVEN;
+	if (!s->input_given)
+		s->input = 0;
+
 	if (s->source == SLOPE_SOURCE_SAMPLER) {
-		slope_say("--source=sampler: this build has no sampler; leave the option out");
+		slope_say("--source=sampler: this build has no sampler%s; leave the option out",
+			  s->paths || s->event ? ", and paths need the translator" : "");
 		return false;
 	}
 	if (s->verify && s->source != SLOPE_SOURCE_ANY) {
 		slope_say("--verify runs the program under both exact sources; leave --source out");
 		return false;
 	}
-	if (s->json && !s->verify) {
-		slope_say("--json goes with --verify; of a profile, 'slope report --json' has it");
+	if (s->perturbation && !sensible_rounds(s))
+		return false;
+	if (s->json && !s->verify && !s->perturbation) {
+		slope_say("--json goes with --verify and --perturbation; of a profile, 'slope report --json' has it");
 		return false;
 	}
 	if (s->cell & (s->cell - 1)) {
@@ -231,7 +302,7 @@ static bool sensible(struct slope_settings *s)
 		slope_say("-o needs a file name");
 		return false;
 	}
-	return known_units(s->cost, &time) && (!time || sensible_time(s)) && sensible_contexts(s);
+	return known_units(s->cost, &time) && (!time || sensible_time(s)) && sensible_contexts(s) && sensible_paths(s);
 }
 
 static int exit_status(int status)
@@ -241,6 +312,7 @@ static int exit_status(int status)
 
 struct totals {
 	uint64_t functions, points;
+	uint64_t paths, path_functions;
 };
 
 /* Saves the profile with its names; the raw one stays when that fails. */
@@ -284,6 +356,7 @@ static bool finish_profile(const struct slope_settings *s, const char *path, boo
 		save_named(profile, path);
 	totals->functions += slope_datafile_functions(profile);
 	totals->points += slope_datafile_points(profile);
+	totals->paths += slope_datafile_paths(profile, &totals->path_functions);
 	slope_profile_free(profile);
 	return true;
 }
@@ -309,18 +382,31 @@ static const char *why_empty(const struct slope_settings *s)
 	return s->skip.count ? "everything that ran fits --skip" : "the program ran none, or had stopped the collecting";
 }
 
+/* What there is, and the verb that shows it. */
+static char *contents(const struct totals *totals, const char **verb)
+{
+	unsigned long long paths = totals->paths;
+
+	*verb = totals->functions ? "report" : "paths";
+	if (!totals->functions)
+		return slope_text("%llu paths through %llu functions", paths, (unsigned long long)totals->path_functions);
+	return slope_text(paths ? "%llu functions, %llu points, %llu paths" : "%llu functions, %llu points",
+			  (unsigned long long)totals->functions, (unsigned long long)totals->points, paths);
+}
+
 static void say_closing(const struct slope_runfiles *files, const struct totals *totals, bool report_follows)
 {
-	const char *path = shown(files->found.text[0]);
+	const char *path = shown(files->found.text[0]), *verb;
 	bool by_default = !strcmp(path, SLOPE_DEFAULT_FILE);
 	size_t others = files->found.count - 1;
+	char *what = contents(totals, &verb);
 	char *more = others ? slope_text(" and %zu more of its processes (%s%s; 'slope merge' adds them up)", others,
 					 shown(files->found.text[1]), others > 1 ? ", ..." : "") : slope_text("%s", "");
-	char *next = report_follows ? slope_text("%s", "") : slope_text("; see it with 'slope report%s%s'",
+	char *next = report_follows ? slope_text("%s", "") : slope_text("; see it with 'slope %s%s%s'", verb,
 									 by_default ? "" : " ", by_default ? "" : path);
 
-	slope_say("%llu functions, %llu points in %s%s%s", (unsigned long long)totals->functions,
-		  (unsigned long long)totals->points, path, more, next);
+	slope_say("%s in %s%s%s", what, path, more, next);
+	free(what);
 	free(more);
 	free(next);
 }
@@ -360,13 +446,27 @@ static int finish(const struct slope_settings *s, struct slope_recording *r, con
 			  shown(files->found.text[0]));
 	if (!good)
 		return SLOPE_EXIT_FAILED;
-	if (!s->quiet && !totals.functions)
+	if (!s->quiet && !totals.functions && !totals.paths)
 		slope_say("no function is in %s: %s", shown(files->found.text[0]), why_empty(s));
 	else if (!s->quiet)
 		say_closing(files, &totals, profile != NULL);
 	if (profile)
 		*profile = slope_text("%s", files->found.text[0]);
 	return exit_status(status);
+}
+
+/* Paths come from the translator alone: there is nobody to take over. */
+static bool ready(const struct slope_settings *s, struct slope_launcher *launcher, const char *file)
+{
+	if (!s->paths && !s->event)
+		return slope_observer_choose(launcher, s->source, file, s->cell) && slope_launcher_check(launcher);
+	char *obstacle = slope_observer_obstacle(launcher, file, s->cell);
+
+	if (obstacle)
+		slope_say("%s needs the translator: %s", s->paths ? "--paths" : "--event", obstacle);
+	launcher->translated = !obstacle;
+	free(obstacle);
+	return launcher->translated && (!s->event || slope_events_check(launcher, s->event));
 }
 
 static int record(const struct slope_settings *s, char **program, char **profile)
@@ -379,8 +479,11 @@ static int record(const struct slope_settings *s, char **program, char **profile
 	slope_launcher_find(&launcher);
 	if (result == 0) {
 		result = SLOPE_EXIT_FAILED;
-		if (slope_observer_choose(&launcher, s->source, file, s->cell) && slope_launcher_check(&launcher) &&
-		    slope_recording_run(&r, s, &launcher, s->output, program, file))
+		if (!ready(s, &launcher, file))
+			result = SLOPE_EXIT_FAILED;
+		else if (s->perturbation)
+			result = slope_perturbation(s, &launcher, program, file);
+		else if (slope_recording_run(&r, s, &launcher, s->output, program, file))
 			result = finish(s, &r, program[0], profile);
 	}
 	slope_recording_fini(&r);

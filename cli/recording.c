@@ -72,6 +72,23 @@ static void source_options(struct slope_list *options, const struct slope_settin
 		slope_list_add(options, "--access=%s", access_name[s->access]);
 }
 
+/* Paths, and counters along them or by calling context: the translator's alone. */
+static void path_options(struct slope_list *options, const struct slope_settings *s)
+{
+	if (s->paths)
+		slope_list_add(options, "--paths");
+	if (s->paths && s->input_given)
+		slope_list_add(options, "--path-input");
+	if (s->paths && s->contexts)
+		slope_list_add(options, "--path-contexts");
+	if (s->event && !s->paths)
+		slope_list_add(options, "--context-events");
+	if (s->event) {
+		slope_list_add(options, "--events=%s", s->event);
+		slope_list_add(options, "--path-sample=%llu", (unsigned long long)s->path_sample);
+	}
+}
+
 /* The patterns, for the translator with the symbols that they mean. */
 static void add_patterns(struct slope_list *options, const struct slope_settings *s, bool translated, const char *file)
 {
@@ -99,6 +116,7 @@ bool slope_recording_run(struct slope_recording *r, const struct slope_settings 
 	if (!slope_runfiles_prepare(&r->files, output))
 		return false;
 	source_options(&options, s, launcher->translated, r->files.path);
+	path_options(&options, s);
 	add_patterns(&options, s, launcher->translated, file);
 	if (program[0][0] == '-')
 		program[0] = file;   /* or Valgrind would take it for an option */

@@ -74,7 +74,7 @@ static int print(const struct slope_profile *profile, const struct settings *s)
 
 static int report(const char *path, const struct settings *s)
 {
-	struct slope_profile *profile = path ? slope_datafile_open(path) : NULL;
+	struct slope_profile *profile = path ? slope_datafile_open_costs(path) : NULL;
 	int result = SLOPE_EXIT_WRONG;
 
 	if (profile && s->json)
@@ -85,9 +85,16 @@ static int report(const char *path, const struct settings *s)
 	return result;
 }
 
+/* What was recorded is shown: paths, where there is nothing else. */
 int slope_report_profile_at(const char *path)
 {
-	return report(path, &defaults);
+	struct slope_profile *profile = slope_datafile_load(path);
+	bool paths = profile && slope_profile_paths_only(profile);
+
+	slope_profile_free(profile);
+	if (!profile)
+		return SLOPE_EXIT_WRONG;
+	return paths ? slope_paths_profile_at(path) : report(path, &defaults);
 }
 
 int slope_verb_report(int argc, char **argv)

@@ -188,7 +188,7 @@ int slope_verb_show(int argc, char **argv)
 
 	if (parsed == SLOPE_PARSED && sensible(&s, argc)) {
 		const char *path = slope_datafile_operand(argc - 1, argv + 1);
-		struct slope_profile *profile = path ? slope_datafile_open(path) : NULL;
+		struct slope_profile *profile = path ? slope_datafile_open_costs(path) : NULL;
 
 		if (profile && (s.json || s.output))
 			slope_datafile_say_problems(profile, path);      /* the page shows them itself */

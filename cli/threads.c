@@ -64,7 +64,7 @@ int slope_verb_threads(int argc, char **argv)
 	if (parsed != SLOPE_PARSED)
 		return parsed == SLOPE_PARSED_HELP ? 0 : SLOPE_EXIT_WRONG;
 	const char *path = slope_datafile_operand(argc, argv);
-	struct slope_profile *profile = path ? slope_datafile_open(path) : NULL;
+	struct slope_profile *profile = path ? slope_datafile_open_costs(path) : NULL;
 
 	if (!profile)
 		return SLOPE_EXIT_WRONG;

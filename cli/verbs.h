@@ -15,6 +15,7 @@
 	X(diff, "say what grows or costs otherwise than in another profile")                 \
 	X(check, "hold the growth of functions against rules or a baseline: a gate for CI")   \
 	X(contexts, "show along which callers the cost of functions comes")                     \
+	X(paths, "show which ways through functions were taken, and what they cost")             \
 	X(threads, "show the threads of a profile, and what other threads and the outside feed") \
 	X(html, "write the report as one page that any browser opens, with the profile in it") \
 	X(export, "print a profile in another format: csv, json, callgrind")                 \
@@ -31,5 +32,8 @@ int slope_record_and_report(int argc, char **argv);
 
 /* The report of one file with every option at its default; for slope_record_and_report. */
 int slope_report_profile_at(const char *path);
+
+/* The same for a profile with paths only. */
+int slope_paths_profile_at(const char *path);
 
 #endif

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "cli/verification.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include "cli/messages.h"
 #include "cli/observer.h"
 #include "cli/program.h"
+#include "cli/scratch.h"
 #include "cli/view.h"
 #include "report/verify.h"
 
@@ -46,32 +46,6 @@ static int shell_status(int status)
 }
 
 /* ---- the scratch folder ---- */
-
-static bool make_folder(struct verification *v)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	snprintf(v->folder, sizeof v->folder, "%s/slope-verify-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (mkdtemp(v->folder))
-		return true;
-	slope_say("cannot make a folder for the runs: %s; let TMPDIR name one where you may write", strerror(errno));
-	v->folder[0] = '\0';
-	return false;
-}
-
-static void remove_folder(struct verification *v)
-{
-	DIR *folder = v->folder[0] ? opendir(v->folder) : NULL;
-	struct dirent *entry;
-
-	while (folder && (entry = readdir(folder)))
-		if (entry->d_name[0] != '.')
-			unlinkat(dirfd(folder), entry->d_name, 0);
-	if (folder)
-		closedir(folder);
-	if (v->folder[0])
-		rmdir(v->folder);
-}
 
 /* A new file in it, or -1 after a line. */
 static int new_file(const struct verification *v, const char *path)
@@ -298,7 +272,8 @@ static bool ready(struct verification *v)
 	if (obstacle)
 		slope_say("--verify needs both exact sources, and the translator cannot run this: %s", obstacle);
 	free(obstacle);
-	return !obstacle && slope_launcher_check(&v->launcher) && make_folder(v) && keep_input(v);
+	return !obstacle && slope_launcher_check(&v->launcher) &&
+	       slope_scratch_make(v->folder, sizeof v->folder, "slope-verify") && keep_input(v);
 }
 
 int slope_verify(const struct slope_settings *s, char **program)
@@ -319,7 +294,7 @@ int slope_verify(const struct slope_settings *s, char **program)
 		result = 128 + v.launcher.signal;
 	if (v.input >= 0)
 		close(v.input);
-	remove_folder(&v);
+	slope_scratch_remove(v.folder);
 	for (unsigned run = 0; run < SLOPE_DISCORD_RUNS; run++) {
 		slope_profile_free(v.run[run]);
 		free(v.output[run]);

@@ -8,6 +8,7 @@ _slope_options() {
 	record)
 		echo '-o --output= --source= --cost= --input= --cell= --toggle= --only= --skip= --max-points='
 		echo '--contexts --context-sites --context-recursion= --burst --context= --max-contexts='
+		echo '--paths --event= --path-sample= --perturbation'
 		echo '--fair-sched= --max-threads= --no-symbols --verify -j --json -q --quiet'
 		;;
 	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color=' ;;
@@ -21,6 +22,7 @@ _slope_options() {
 		echo '-r --rules= -b --baseline= -j --json --junit= -q --quiet --inconclusive= --allow-missing --of= -u --unit='
 		echo '-i --input= --level= --min-exponent= --share= --color='
 		;;
+	paths) echo '-j --json -m --metric= -t --threshold= -s --sort= -n --top= -c --context --thread= --blocks --graphs --ascii --color=' ;;
 	contexts) echo '-j --json -f --function= -k --k= -s --similar= -b --by= --sites --statistics -n --top= -u --unit= --ascii --color=' ;;
 	threads) echo '-j --json -n --top= -u --unit= -f --filter= --color=' ;;
 	html) echo '-o --output= -b --baseline= -k --times= --of= -u --unit= -i --input=' ;;
@@ -41,8 +43,12 @@ _slope_values() {
 	record/--cell) echo '1 2 4 8 16 32 64' ;;
 	record/--fair-sched) echo 'yes no' ;;
 	record/--contexts) echo 'cct 1 2 4 10' ;;
+	record/--event) echo 'time cycles instructions cache-misses branch-misses page-faults task-clock context-switches' ;;
+	record/--path-sample) echo '1 64 1k' ;;
+	record/--perturbation) echo '1 5 9' ;;
 	record/--context-recursion) echo 'keep collapse' ;;
 	report/--sort | report/-s) echo 'growth total self calls name' ;;
+	paths/--sort | paths/-s) echo 'share count length ratio' ;;
 	contexts/--by | contexts/-b) echo 'self total calls' ;;
 	*/--of) echo 'mean max min' ;;
 	check/--inconclusive) echo 'apart pass fail' ;;
@@ -59,7 +65,7 @@ _slope_program_at() {
 	for (( ; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-o | =) ((i++)) ;;
-		--output | --source | --cost | --input | --cell | --toggle | --only | --skip | --max-points | --context | --max-contexts | --context-recursion | --fair-sched | --max-threads)
+		--output | --source | --cost | --input | --cell | --toggle | --only | --skip | --max-points | --context | --max-contexts | --context-recursion | --event | --path-sample | --fair-sched | --max-threads)
 			[ "${COMP_WORDS[i + 1]}" = = ] || ((i++))
 			;;
 		--) echo $((i + 1)) && return ;;
@@ -70,7 +76,7 @@ _slope_program_at() {
 }
 
 _slope() {
-	local verbs='record report show explain diff check contexts threads html export merge info doctor'
+	local verbs='record report show explain diff check contexts paths threads html export merge info doctor'
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} first=2 at values
 	COMPREPLY=()
 	case " $verbs " in

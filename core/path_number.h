@@ -20,6 +20,8 @@
  *   edge that ends        count[r + add]++
  *   edge that is cut      count[r + add]++, then begin at its head
  *
+ * All this is arithmetic modulo 2^64: r, offsets and adds may be far outside of the numbers themselves.
+ *
  * Freestanding, no state but the caller's. Arrays are the arena's.
  */
 #ifndef SLOPE_CORE_PATH_NUMBER_H
@@ -61,20 +63,22 @@ struct slope_path_graph {
 
 /*
  * Numbers the paths. A vertex without edges is one where paths end: the caller gives it an edge to
- * SLOPE_PATH_OUT. False when memory runs out, or when a vertex has none. `limit`: usually SLOPE_PATH_LIMIT; it is
- * lowered as far as `total` needs to stay below 2^62.
+ * SLOPE_PATH_OUT. False when memory runs out, or when a vertex has none or an edge leads to none; nothing has changed
+ * then. `limit`: of paths from any one vertex, but for one with more edges than that, which are all cut. Usually
+ * SLOPE_PATH_LIMIT; it is lowered as far as `total` needs to stay below 2^62. O(edges * log(edges)).
  */
 bool slope_path_number(struct slope_path_graph *g, struct slope_arena *arena, uint64_t limit);
 
 /* What r becomes where a path begins at v. */
 static inline int64_t slope_path_begin(const struct slope_path_graph *g, uint32_t v)
 {
-	return (int64_t)g->start[v] - g->offset[v];
+	return (int64_t)(g->start[v] - (uint64_t)g->offset[v]);
 }
 
 /*
  * The edges of a path, in order, up to `max` of them; `*begin`: where it begins. The number of edges, even when that is
- * more than max; 0 for a number that no path has. O(length * log(edges of a vertex) + log(vertices)).
+ * more than max; 0 for a number that no path has. Looks at first, start, total and the edges' to, cut and value only;
+ * whatever numbers they hold, it comes to an end. O(vertices + length * log(edges of a vertex)).
  */
 uint32_t slope_path_decode(const struct slope_path_graph *g, uint64_t number, uint32_t *begin, uint32_t *edge, uint32_t max);
 
@@ -84,7 +88,7 @@ uint32_t slope_path_decode(const struct slope_path_graph *g, uint64_t number, ui
  */
 static inline uint64_t slope_path_partial(const struct slope_path_graph *g, uint32_t v, int64_t r)
 {
-	return (uint64_t)(r + g->offset[v]);
+	return (uint64_t)r + (uint64_t)g->offset[v];
 }
 
 #endif

@@ -65,7 +65,7 @@ struct slope_graph {
 
 struct slope_path_metric {
 	uint64_t sum;
-	double squares;              /* sum of squares */
+	uint64_t sq_lo, sq_hi;       /* sum of squares, 128 bits */
 };
 
 /* A path in one context. */
@@ -96,16 +96,51 @@ struct slope_path_table {
 	size_t rows, row_capacity, buckets;
 	struct slope_path_repeats *repeats;
 	size_t repeat_count, repeat_capacity;
-	uint64_t lost;               /* paths that could not be counted: memory */
+	uint64_t lost;               /* paths that could not be counted: memory. The caller adds to it, who knows how many */
 };
 
 void slope_path_table_init(struct slope_path_table *t, struct slope_arena *arena);
 
-/* The row of this path, made on first use, all zero then. NULL only when memory runs out. Valid until the next one is made. */
+/* Forgets all rows, repeats and losses; keeps the memory. */
+void slope_path_table_empty(struct slope_path_table *t);
+
+/*
+ * The row of the path that `key` tells by graph, context, number, stop and stop_instructions, made on first use, with
+ * nothing counted then. NULL only when memory runs out. Valid until the next one is made. O(1).
+ */
 struct slope_path_row *slope_path_row(struct slope_path_table *t, const struct slope_path_row *key);
 
-/* Adds to the repeats of a block. False when memory runs out. */
+/* One execution was measured: the metric rose by so much. */
+static inline void slope_path_measure(struct slope_path_metric *metric, uint64_t value)
+{
+	unsigned __int128 square = (unsigned __int128)value * value;
+	uint64_t low = metric->sq_lo + (uint64_t)square;
+
+	metric->sum += value;
+	metric->sq_hi += (uint64_t)(square >> 64) + (low < (uint64_t)square);
+	metric->sq_lo = low;
+}
+
+/* Adds to the repeats of a block, which are in order of graph and block. False when memory runs out. O(log(blocks)) but for the first. */
 bool slope_path_repeat(struct slope_path_table *t, uint32_t graph, uint32_t block, uint64_t count);
+
+/*
+ * How often a path was taken in activations of its function with input sizes of one bin: where the session keeps
+ * input sizes too.
+ */
+struct slope_path_size {
+	uint32_t graph;
+	uint64_t number;
+	uint64_t n;                  /* the lower edge of the bin: SLOPE_EDGE_BITS */
+	uint64_t activations;        /* that took the path */
+	uint64_t executions;         /* of the path in them */
+};
+
+/* Of one thread, in any order, each (graph, number, n) once. */
+struct slope_path_sizes {
+	struct slope_path_size *size;
+	size_t count, capacity;
+};
 
 /* All graphs of a session. */
 struct slope_graphs {
@@ -115,8 +150,9 @@ struct slope_graphs {
 };
 
 /*
- * Numbers the graph's paths and keeps it: `*g` is copied, its arrays must stay (the arena's, usually). NULL when memory
- * runs out or slope_path_number fails.
+ * Numbers the graph's paths and keeps it: `*g` is copied, its arrays must stay (the arena's, usually). It gets its number
+ * and, where that is so, SLOPE_GRAPH_CUT. NULL when memory runs out or slope_path_number fails; nothing has changed then.
+ * Other threads may read graphs that they know of meanwhile.
  */
 struct slope_graph *slope_graphs_add(struct slope_graphs *graphs, const struct slope_graph *g, uint64_t limit);
 

@@ -47,6 +47,7 @@ bool slope_session_init(struct slope_session *s, const struct slope_config *conf
 	slope_map_init(&s->function_by_place, &s->arena);
 	slope_map_init(&s->site_by_place, &s->arena);
 	slope_sharing_init(&s->sharing, &s->arena, host);
+	s->graphs.arena = &s->arena;
 	void *threads = NULL;
 
 	if (!add_module(s, &(struct slope_module){ .path = "" }) ||
@@ -75,7 +76,7 @@ void slope_session_fini(struct slope_session *s)
 		slope_thread_discard(s->thread[i]);
 	slope_sharing_fini(&s->sharing);
 	slope_arena_fini(&s->arena);
-	s->thread_count = s->function_count = s->module_count = s->range_count = s->site_count = 0;
+	s->thread_count = s->function_count = s->module_count = s->range_count = s->site_count = s->graphs.count = 0;
 }
 
 static bool same_text(const char *a, const char *b)

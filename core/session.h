@@ -13,6 +13,7 @@
 #define SLOPE_CORE_SESSION_H
 
 #include "core/map.h"
+#include "core/paths.h"
 #include "core/sharing.h"
 #include "core/stamp.h"
 
@@ -133,6 +134,12 @@ struct slope_session {
 	void (*each_window_word)(void *ctx, struct slope_thread *t,
 				 void (*visit)(void *arg, uint32_t *words, size_t count), void *arg);
 	void *window_ctx;
+
+	/* Where a source follows paths: see core/paths.h. */
+	struct slope_graphs graphs;     /* the session's arena */
+	uint32_t path_metrics;          /* what is measured of paths, besides how often they are taken */
+	const char *path_metric_name[SLOPE_PATH_METRICS];
+	uint64_t path_period;           /* one activation in so many is measured; 0: none */
 
 	uint64_t lost[SLOPE_LOST_COUNT];
 	uint64_t renumberings;

@@ -102,6 +102,7 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 	t->own_kept = s->parallel ? 0 : SLOPE_STAMP_OWN;
 	slope_arena_init(&t->arena, s->host);
 	slope_map_init(&t->edge_by_ends, &t->arena);
+	slope_path_table_init(&t->paths, &t->arena);
 	slope_shadow_init(&t->shadow, s->host);
 	if (s->config.contexts)
 		t->contexts = slope_contexts_new(s, &t->arena);
@@ -148,6 +149,8 @@ void slope_thread_discard(struct slope_thread *t)
 	t->contexts = NULL;
 	slope_arena_fini(&t->arena);
 	slope_map_init(&t->edge_by_ends, &t->arena);
+	slope_path_table_init(&t->paths, &t->arena);
+	t->path_sizes = (struct slope_path_sizes){ 0 };
 	t->calls = t->max_depth = 0;
 }
 
@@ -180,6 +183,8 @@ void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 	}
 	if (t->contexts)
 		slope_placing_restart(t);
+	slope_path_table_empty(&t->paths);
+	t->path_sizes.count = 0;
 	t->plain = slope_thread_is_plain(t);
 	t->calls = 0;
 	t->max_depth = t->depth;

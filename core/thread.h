@@ -145,6 +145,8 @@ struct slope_thread {
 	struct slope_map edge_by_ends;
 	struct slope_contexts *contexts;  /* NULL: none are kept */
 	uint64_t max_depth;
+	struct slope_path_table paths;
+	struct slope_path_sizes path_sizes;
 };
 
 /* A new thread with its root frame. NULL when memory runs out (counted as lost). */

@@ -257,6 +257,110 @@ enum slope_decode slope_decode_variant(struct slope_cursor *c, struct slope_vari
 	return c->error;
 }
 
+enum slope_decode slope_decode_graph(struct slope_cursor *c, struct slope_graph_entry *graph)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	graph->number = get32(c);
+	graph->function = get32(c);
+	graph->flags = get32(c);
+	graph->blocks = get32(c);
+	graph->edges = get32(c);
+	return c->error;
+}
+
+enum slope_decode slope_decode_graph_part(struct slope_cursor *c, struct slope_graph_part *part)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	part->graph = get32(c);
+	part->first = get32(c);
+	c->n = 0;
+	return c->error;
+}
+
+enum slope_decode slope_decode_block(struct slope_cursor *c, struct slope_block_entry *block)
+{
+	unsigned kind = get_byte(c);
+
+	if (!kind)
+		return c->error == SLOPE_DECODE_OK ? SLOPE_DECODE_END : c->error;
+	if (kind - 1 > SLOPE_BLOCK_STOPS)
+		fail(c, SLOPE_DECODE_KIND);
+	*block = (struct slope_block_entry){ .block.end = kind - 1 };
+	block->block.address = c->n + (uint64_t)get_signed(c);
+	block->block.bytes = get32(c);
+	block->block.instructions = get32(c);
+	block->start = get(c);
+	c->n = block->block.address + block->block.bytes;
+	return c->error;
+}
+
+enum slope_decode slope_decode_arc(struct slope_cursor *c, struct slope_arc_entry *arc)
+{
+	unsigned kind = get_byte(c);
+
+	if (!kind)
+		return c->error == SLOPE_DECODE_OK ? SLOPE_DECODE_END : c->error;
+	*arc = (struct slope_arc_entry){ .way = (kind & 15) - 1, .cut = kind >> 4 };
+	if (arc->way > SLOPE_WAY_NOWHERE || arc->cut > SLOPE_PATH_MANY)
+		fail(c, SLOPE_DECODE_KIND);
+	uint64_t from = c->n + get(c);
+
+	if (from > UINT32_MAX)
+		fail(c, SLOPE_DECODE_RANGE);
+	c->n = from;
+	arc->from = (uint32_t)from;
+	arc->to = get32(c) - 1;
+	arc->value = get(c);
+	return c->error;
+}
+
+enum slope_decode slope_decode_path(struct slope_cursor *c, struct slope_path_entry *path)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	*path = (struct slope_path_entry){ .row.graph = get32(c) };
+	path->thread = get32(c);
+	path->row.context = get32(c) - 1;
+	path->row.number = get(c);
+	path->row.stop = get32(c) - 1;
+	path->row.stop_instructions = path->row.stop == SLOPE_PATH_NOT_STOPPED ? 0 : get32(c);
+	path->row.count = get(c);
+	path->row.samples = get(c);
+	path->metrics = get_up_to(c, SLOPE_PATH_METRICS);
+	for (uint32_t i = 0; i < path->metrics; i++) {
+		path->row.metric[i].sum = get(c);
+		path->row.metric[i].sq_lo = get(c);
+		path->row.metric[i].sq_hi = get(c);
+	}
+	return c->error;
+}
+
+enum slope_decode slope_decode_repeats(struct slope_cursor *c, struct slope_repeats_entry *repeats)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	repeats->repeats.graph = get32(c);
+	repeats->thread = get32(c);
+	repeats->repeats.block = get32(c);
+	repeats->repeats.count = get(c);
+	return c->error;
+}
+
+enum slope_decode slope_decode_path_size(struct slope_cursor *c, struct slope_path_size_entry *size)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	size->size.graph = get32(c);
+	size->thread = get32(c);
+	size->size.number = get(c);
+	size->size.n = get(c);
+	size->size.activations = get(c);
+	size->size.executions = get(c);
+	return c->error;
+}
+
 enum slope_decode slope_decode_lost(struct slope_cursor *c, struct slope_lost_entry *lost)
 {
 	if (at_end(c))

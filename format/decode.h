@@ -47,6 +47,10 @@ enum slope_decode slope_decode_edge(struct slope_cursor *c, struct slope_edge_en
 enum slope_decode slope_decode_site(struct slope_cursor *c, struct slope_site_entry *site);
 enum slope_decode slope_decode_context(struct slope_cursor *c, struct slope_context_entry *context);
 enum slope_decode slope_decode_variant(struct slope_cursor *c, struct slope_variant_entry *variant);
+enum slope_decode slope_decode_graph(struct slope_cursor *c, struct slope_graph_entry *graph);
+enum slope_decode slope_decode_path(struct slope_cursor *c, struct slope_path_entry *path);
+enum slope_decode slope_decode_repeats(struct slope_cursor *c, struct slope_repeats_entry *repeats);
+enum slope_decode slope_decode_path_size(struct slope_cursor *c, struct slope_path_size_entry *size);
 enum slope_decode slope_decode_lost(struct slope_cursor *c, struct slope_lost_entry *lost);
 enum slope_decode slope_decode_end(struct slope_cursor *c, struct slope_end_entry *end);
 
@@ -55,5 +59,10 @@ enum slope_decode slope_decode_points(struct slope_cursor *c, struct slope_point
 enum slope_decode slope_decode_point_row(struct slope_cursor *c, struct slope_point *row);
 enum slope_decode slope_decode_sizes(struct slope_cursor *c, struct slope_sizes_entry *sizes);
 enum slope_decode slope_decode_size_row(struct slope_cursor *c, struct slope_size_entry *row);
+
+/* The head of a table of blocks or edges of a graph; then its rows until END. */
+enum slope_decode slope_decode_graph_part(struct slope_cursor *c, struct slope_graph_part *part);
+enum slope_decode slope_decode_block(struct slope_cursor *c, struct slope_block_entry *block);
+enum slope_decode slope_decode_arc(struct slope_cursor *c, struct slope_arc_entry *arc);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "format/encode.h"
+#include "format/encode_parts.h"
 
-#define VARINT_MAX 10u
-#define TEXT_ROOM (VARINT_MAX + SLOPE_TEXT_MAX)
-#define COST_ROOM (SLOPE_UNITS_MAX * VARINT_MAX)
-#define POINT_ROOM (1u + 5 * VARINT_MAX + SLOPE_UNITS_MAX * 5 * VARINT_MAX)
-#define TABLE_HEAD_ROOM (4u * VARINT_MAX)
+#define TEXT_ROOM (SLOPE_NUMBER_ROOM + SLOPE_TEXT_MAX)
+#define COST_ROOM (SLOPE_UNITS_MAX * SLOPE_NUMBER_ROOM)
+#define POINT_ROOM (1u + 5 * SLOPE_NUMBER_ROOM + SLOPE_UNITS_MAX * 5 * SLOPE_NUMBER_ROOM)
+#define TABLE_HEAD_ROOM (4u * SLOPE_NUMBER_ROOM)
 #define TABLE_END_ROOM 1u
 
 static void put_fixed(unsigned char *to, uint32_t value, unsigned bytes)
@@ -14,21 +13,21 @@ static void put_fixed(unsigned char *to, uint32_t value, unsigned bytes)
 		to[i] = (unsigned char)(value >> (8 * i));
 }
 
-static void put_byte(struct slope_encoder *e, unsigned value)
+void slope_put_byte(struct slope_encoder *e, unsigned value)
 {
 	e->chunk[e->used++] = (unsigned char)value;
 }
 
-static void put(struct slope_encoder *e, uint64_t value)
+void slope_put(struct slope_encoder *e, uint64_t value)
 {
 	for (; value >= 0x80; value >>= 7)
-		put_byte(e, (unsigned)value | 0x80);
-	put_byte(e, (unsigned)value);
+		slope_put_byte(e, (unsigned)value | 0x80);
+	slope_put_byte(e, (unsigned)value);
 }
 
-static void put_signed(struct slope_encoder *e, int64_t value)
+void slope_put_signed(struct slope_encoder *e, int64_t value)
 {
-	put(e, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+	slope_put(e, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
 }
 
 /* Bytes of a text that may be stored: never the half of a UTF-8 character. */
@@ -47,13 +46,13 @@ static size_t fitting(const struct slope_text *text)
 static void put_text(struct slope_encoder *e, const struct slope_text *text)
 {
 	if (!text->bytes) {
-		put(e, 0);
+		slope_put(e, 0);
 		return;
 	}
 	size_t count = fitting(text);
 
 	e->texts_cut += count < text->count;
-	put(e, count + 1);
+	slope_put(e, count + 1);
 	slope_copy(e->chunk + e->used, text->bytes, count);
 	e->used += count;
 }
@@ -61,7 +60,7 @@ static void put_text(struct slope_encoder *e, const struct slope_text *text)
 static void put_costs(struct slope_encoder *e, const uint64_t *cost)
 {
 	for (uint32_t u = 0; u < e->units; u++)
-		put(e, cost[u]);
+		slope_put(e, cost[u]);
 }
 
 static void write_out(struct slope_encoder *e, const void *bytes, size_t count)
@@ -90,7 +89,7 @@ static void open_chunk(struct slope_encoder *e, enum slope_section section)
 	e->section = section;
 	e->used = SLOPE_CHUNK_HEADER_BYTES;
 	if (slope_section_has_units(section))
-		put(e, e->units);
+		slope_put(e, e->units);
 }
 
 static bool has_room(const struct slope_encoder *e, size_t bytes)
@@ -98,8 +97,7 @@ static bool has_room(const struct slope_encoder *e, size_t bytes)
 	return e->used + bytes <= sizeof e->chunk;
 }
 
-/* Makes room for one record of at most `bytes`. */
-static void begin_record(struct slope_encoder *e, enum slope_section section, size_t bytes)
+void slope_put_record(struct slope_encoder *e, enum slope_section section, size_t bytes)
 {
 	SLOPE_ASSERT(!e->in_table);
 	if (e->section != section || !has_room(e, bytes)) {
@@ -139,10 +137,10 @@ bool slope_encode_end(struct slope_encoder *e)
 	close_chunk(e);
 	for (unsigned i = 0; i < SLOPE_SECTION_END; i++)
 		if (e->chunks[i]) {
-			begin_record(e, SLOPE_SECTION_END, 3 * VARINT_MAX);
-			put(e, slope_section_tag(i));
-			put(e, e->chunks[i]);
-			put(e, e->records[i]);
+			slope_put_record(e, SLOPE_SECTION_END, 3 * SLOPE_NUMBER_ROOM);
+			slope_put(e, slope_section_tag(i));
+			slope_put(e, e->chunks[i]);
+			slope_put(e, e->records[i]);
 		}
 	if (e->section == SLOPE_SECTION_COUNT)
 		open_chunk(e, SLOPE_SECTION_END);
@@ -154,9 +152,9 @@ static void begin_meta(struct slope_encoder *e, const char *key, enum slope_meta
 {
 	struct slope_text k = slope_text_of(key);
 
-	begin_record(e, SLOPE_SECTION_META, 2 * TEXT_ROOM + 1);
+	slope_put_record(e, SLOPE_SECTION_META, 2 * TEXT_ROOM + 1);
 	put_text(e, &k);
-	put_byte(e, kind);
+	slope_put_byte(e, kind);
 }
 
 static void meta_text(struct slope_encoder *e, const char *key, const char *value)
@@ -172,13 +170,13 @@ static void meta_text(struct slope_encoder *e, const char *key, const char *valu
 static void meta_signed(struct slope_encoder *e, const char *key, int64_t value)
 {
 	begin_meta(e, key, SLOPE_META_SIGNED);
-	put_signed(e, value);
+	slope_put_signed(e, value);
 }
 
 static void meta_number(struct slope_encoder *e, const char *key, uint64_t value)
 {
 	begin_meta(e, key, SLOPE_META_NUMBER);
-	put(e, value);
+	slope_put(e, value);
 }
 
 void slope_encode_facts(struct slope_encoder *e, const struct slope_facts *facts)
@@ -201,158 +199,160 @@ void slope_encode_facts(struct slope_encoder *e, const struct slope_facts *facts
 #undef X
 	for (size_t i = 0; i < facts->argument_count; i++)
 		meta_text(e, SLOPE_FACT_ARGUMENT, facts->argument[i]);
+	for (uint32_t i = 0; i < facts->path_metrics; i++)
+		meta_text(e, SLOPE_FACT_PATH_METRIC, facts->path_metric_name[i] ? facts->path_metric_name[i] : "");
 	for (size_t i = 0; i < facts->problem_count; i++)
 		meta_text(e, SLOPE_FACT_PROBLEM, facts->problem[i]);
 }
 
 void slope_encode_module(struct slope_encoder *e, const struct slope_module_entry *module)
 {
-	begin_record(e, SLOPE_SECTION_MODULES, TEXT_ROOM + 4 * VARINT_MAX + sizeof module->build_id);
-	put(e, module->number);
+	slope_put_record(e, SLOPE_SECTION_MODULES, TEXT_ROOM + 4 * SLOPE_NUMBER_ROOM + sizeof module->build_id);
+	slope_put(e, module->number);
 	put_text(e, &module->path);
-	put(e, module->build_id_bytes);
+	slope_put(e, module->build_id_bytes);
 	for (uint32_t i = 0; i < module->build_id_bytes; i++)
-		put_byte(e, module->build_id[i]);
-	put(e, module->start);
-	put(e, module->bytes);
+		slope_put_byte(e, module->build_id[i]);
+	slope_put(e, module->start);
+	slope_put(e, module->bytes);
 }
 
 void slope_encode_function(struct slope_encoder *e, const struct slope_function_entry *function)
 {
-	begin_record(e, SLOPE_SECTION_FUNCTIONS, TEXT_ROOM + 4 * VARINT_MAX);
-	put(e, function->number);
-	put(e, function->module);
-	put(e, function->flags);
-	put(e, function->offset);
+	slope_put_record(e, SLOPE_SECTION_FUNCTIONS, TEXT_ROOM + 4 * SLOPE_NUMBER_ROOM);
+	slope_put(e, function->number);
+	slope_put(e, function->module);
+	slope_put(e, function->flags);
+	slope_put(e, function->offset);
 	put_text(e, &function->raw_name);
 }
 
 void slope_encode_file(struct slope_encoder *e, const struct slope_file_entry *file)
 {
-	begin_record(e, SLOPE_SECTION_FILES, TEXT_ROOM + VARINT_MAX);
-	put(e, file->number);
+	slope_put_record(e, SLOPE_SECTION_FILES, TEXT_ROOM + SLOPE_NUMBER_ROOM);
+	slope_put(e, file->number);
 	put_text(e, &file->path);
 }
 
 void slope_encode_symbol(struct slope_encoder *e, const struct slope_symbol_entry *symbol)
 {
-	begin_record(e, SLOPE_SECTION_SYMBOLS, TEXT_ROOM + 3 * VARINT_MAX);
-	put(e, symbol->function);
-	put(e, symbol->file);
-	put(e, symbol->line);
+	slope_put_record(e, SLOPE_SECTION_SYMBOLS, TEXT_ROOM + 3 * SLOPE_NUMBER_ROOM);
+	slope_put(e, symbol->function);
+	slope_put(e, symbol->file);
+	slope_put(e, symbol->line);
 	put_text(e, &symbol->name);
 }
 
 void slope_encode_thread(struct slope_encoder *e, const struct slope_thread_entry *thread)
 {
-	begin_record(e, SLOPE_SECTION_THREADS, TEXT_ROOM + 7 * VARINT_MAX);
-	put(e, thread->number);
-	put(e, thread->id);
-	put(e, thread->parent);
-	put(e, thread->os_id);
-	put(e, thread->process);
-	put(e, thread->calls);
-	put(e, thread->max_depth);
+	slope_put_record(e, SLOPE_SECTION_THREADS, TEXT_ROOM + 7 * SLOPE_NUMBER_ROOM);
+	slope_put(e, thread->number);
+	slope_put(e, thread->id);
+	slope_put(e, thread->parent);
+	slope_put(e, thread->os_id);
+	slope_put(e, thread->process);
+	slope_put(e, thread->calls);
+	slope_put(e, thread->max_depth);
 	put_text(e, &thread->name);
 }
 
-#define COST_ENTRY_ROOM (2 * COST_ROOM + 7 * VARINT_MAX)
+#define COST_ENTRY_ROOM (2 * COST_ROOM + 7 * SLOPE_NUMBER_ROOM)
 
 static void put_cost_entry(struct slope_encoder *e, const struct slope_cost_entry *cost)
 {
-	put(e, cost->function);
-	put(e, cost->thread);
-	put(e, cost->calls);
+	slope_put(e, cost->function);
+	slope_put(e, cost->thread);
+	slope_put(e, cost->calls);
 	put_costs(e, cost->total);
 	put_costs(e, cost->self);
-	put(e, cost->rms);
-	put(e, cost->trms);
-	put(e, cost->thread_input);
-	put(e, cost->external);
+	slope_put(e, cost->rms);
+	slope_put(e, cost->trms);
+	slope_put(e, cost->thread_input);
+	slope_put(e, cost->external);
 }
 
 void slope_encode_cost(struct slope_encoder *e, const struct slope_cost_entry *cost)
 {
-	begin_record(e, SLOPE_SECTION_RECORDS, COST_ENTRY_ROOM);
+	slope_put_record(e, SLOPE_SECTION_RECORDS, COST_ENTRY_ROOM);
 	put_cost_entry(e, cost);
 }
 
 void slope_encode_edge(struct slope_encoder *e, const struct slope_edge_entry *edge)
 {
-	begin_record(e, SLOPE_SECTION_EDGES, COST_ROOM + 4 * VARINT_MAX);
-	put(e, edge->thread);
-	put(e, edge->caller);
-	put(e, edge->callee);
-	put(e, edge->calls);
+	slope_put_record(e, SLOPE_SECTION_EDGES, COST_ROOM + 4 * SLOPE_NUMBER_ROOM);
+	slope_put(e, edge->thread);
+	slope_put(e, edge->caller);
+	slope_put(e, edge->callee);
+	slope_put(e, edge->calls);
 	put_costs(e, edge->cost);
 }
 
 void slope_encode_site(struct slope_encoder *e, const struct slope_site_entry *site)
 {
-	begin_record(e, SLOPE_SECTION_SITES, 5 * VARINT_MAX);
-	put(e, site->number);
-	put(e, site->module);
-	put(e, site->offset);
-	put(e, site->file);
-	put(e, site->line);
+	slope_put_record(e, SLOPE_SECTION_SITES, 5 * SLOPE_NUMBER_ROOM);
+	slope_put(e, site->number);
+	slope_put(e, site->module);
+	slope_put(e, site->offset);
+	slope_put(e, site->file);
+	slope_put(e, site->line);
 }
 
 /* A parent is stored as the distance to it, 0 for none; a site as the next number, 0 for none. */
 void slope_encode_context(struct slope_encoder *e, const struct slope_context_entry *context)
 {
-	begin_record(e, SLOPE_SECTION_CONTEXTS, 2 * COST_ROOM + 6 * VARINT_MAX);
-	put(e, context->thread);
-	put(e, context->number);
-	put(e, context->parent == SLOPE_NUMBER_NONE ? 0 : context->number - context->parent);
-	put(e, context->function);
-	put(e, context->site == SLOPE_NUMBER_NONE ? 0 : (uint64_t)context->site + 1);
-	put(e, context->calls);
+	slope_put_record(e, SLOPE_SECTION_CONTEXTS, 2 * COST_ROOM + 6 * SLOPE_NUMBER_ROOM);
+	slope_put(e, context->thread);
+	slope_put(e, context->number);
+	slope_put(e, context->parent == SLOPE_NUMBER_NONE ? 0 : context->number - context->parent);
+	slope_put(e, context->function);
+	slope_put(e, context->site == SLOPE_NUMBER_NONE ? 0 : (uint64_t)context->site + 1);
+	slope_put(e, context->calls);
 	put_costs(e, context->total);
 	put_costs(e, context->self);
 }
 
 void slope_encode_variant(struct slope_encoder *e, const struct slope_variant_entry *variant)
 {
-	begin_record(e, SLOPE_SECTION_VARIANTS, COST_ENTRY_ROOM + (3 + SLOPE_VARIANT_CALLERS_MAX) * VARINT_MAX);
-	put(e, variant->number);
-	put(e, variant->rest);
-	put(e, variant->callers);
+	slope_put_record(e, SLOPE_SECTION_VARIANTS, COST_ENTRY_ROOM + (3 + SLOPE_VARIANT_CALLERS_MAX) * SLOPE_NUMBER_ROOM);
+	slope_put(e, variant->number);
+	slope_put(e, variant->rest);
+	slope_put(e, variant->callers);
 	for (uint32_t i = 0; i < variant->callers; i++)
-		put(e, variant->caller[i]);
+		slope_put(e, variant->caller[i]);
 	put_cost_entry(e, &variant->cost);
 }
 
 void slope_encode_lost(struct slope_encoder *e, const struct slope_lost_entry *lost)
 {
-	begin_record(e, SLOPE_SECTION_LOST, 2 * TEXT_ROOM + VARINT_MAX);
+	slope_put_record(e, SLOPE_SECTION_LOST, 2 * TEXT_ROOM + SLOPE_NUMBER_ROOM);
 	put_text(e, &lost->name);
 	put_text(e, &lost->text);
-	put(e, lost->count);
+	slope_put(e, lost->count);
 }
 
 static void table_head(struct slope_encoder *e)
 {
-	for (unsigned i = 0; i < 4; i++)
-		put(e, e->head[i]);
+	for (unsigned i = 0; i < e->heads; i++)
+		slope_put(e, e->head[i]);
 	e->n = 0;
 }
 
-static void table_begin(struct slope_encoder *e, enum slope_section section)
+void slope_put_table(struct slope_encoder *e, enum slope_section section, unsigned heads)
 {
-	begin_record(e, section, TABLE_HEAD_ROOM + POINT_ROOM + TABLE_END_ROOM);
+	e->heads = heads;
+	slope_put_record(e, section, TABLE_HEAD_ROOM + POINT_ROOM + TABLE_END_ROOM);
 	e->records[section]--;           /* its rows are what counts */
 	e->in_table = true;
 	table_head(e);
 }
 
-/* Room for one row, in the next chunk if need be. */
-static void table_row(struct slope_encoder *e)
+void slope_put_table_row(struct slope_encoder *e)
 {
 	enum slope_section section = e->section;
 
 	SLOPE_ASSERT(e->in_table);
 	if (!has_room(e, POINT_ROOM + TABLE_END_ROOM)) {
-		put_byte(e, 0);
+		slope_put_byte(e, 0);
 		close_chunk(e);
 		open_chunk(e, section);
 		table_head(e);
@@ -360,9 +360,9 @@ static void table_row(struct slope_encoder *e)
 	e->records[section]++;
 }
 
-static void table_end(struct slope_encoder *e)
+void slope_put_table_end(struct slope_encoder *e)
 {
-	put_byte(e, 0);
+	slope_put_byte(e, 0);
 	e->in_table = false;
 }
 
@@ -372,7 +372,7 @@ static void points_begin(struct slope_encoder *e, enum slope_section section, co
 	e->head[1] = points->function;
 	e->head[2] = points->thread;
 	e->head[3] = points->bits;
-	table_begin(e, section);
+	slope_put_table(e, section, 4);
 }
 
 void slope_encode_points_begin(struct slope_encoder *e, const struct slope_points_entry *points)
@@ -407,32 +407,32 @@ static bool is_plain(const struct slope_point *row)
 
 void slope_encode_point_row(struct slope_encoder *e, const struct slope_point *row)
 {
-	table_row(e);
+	slope_put_table_row(e);
 	bool flat = is_flat(row, e->units), plain = is_plain(row);
 
-	put_byte(e, SLOPE_ROW_THERE | (flat ? SLOPE_ROW_FLAT : 0) | (plain ? SLOPE_ROW_PLAIN : 0));
-	put_signed(e, (int64_t)(row->n - e->n));
-	put(e, row->calls);
+	slope_put_byte(e, SLOPE_ROW_THERE | (flat ? SLOPE_ROW_FLAT : 0) | (plain ? SLOPE_ROW_PLAIN : 0));
+	slope_put_signed(e, (int64_t)(row->n - e->n));
+	slope_put(e, row->calls);
 	if (!plain) {
-		put(e, row->rms);
-		put(e, row->thread);
-		put(e, row->external);
+		slope_put(e, row->rms);
+		slope_put(e, row->thread);
+		slope_put(e, row->external);
 	}
 	for (uint32_t u = 0; u < e->units; u++) {
-		put(e, row->cost[u].min);
+		slope_put(e, row->cost[u].min);
 		if (flat)
 			continue;
-		put(e, row->cost[u].max - row->cost[u].min);
-		put(e, row->cost[u].sum);
-		put(e, row->cost[u].sq_lo);
-		put(e, row->cost[u].sq_hi);
+		slope_put(e, row->cost[u].max - row->cost[u].min);
+		slope_put(e, row->cost[u].sum);
+		slope_put(e, row->cost[u].sq_lo);
+		slope_put(e, row->cost[u].sq_hi);
 	}
 	e->n = row->n;
 }
 
 void slope_encode_points_end(struct slope_encoder *e)
 {
-	table_end(e);
+	slope_put_table_end(e);
 }
 
 void slope_encode_sizes_begin(struct slope_encoder *e, const struct slope_sizes_entry *sizes)
@@ -441,21 +441,21 @@ void slope_encode_sizes_begin(struct slope_encoder *e, const struct slope_sizes_
 	e->head[1] = sizes->caller;
 	e->head[2] = sizes->callee;
 	e->head[3] = sizes->bits;
-	table_begin(e, SLOPE_SECTION_SIZES);
+	slope_put_table(e, SLOPE_SECTION_SIZES, 4);
 }
 
 void slope_encode_size_row(struct slope_encoder *e, const struct slope_size_entry *row)
 {
 	SLOPE_ASSERT(row->activations);
-	table_row(e);
-	put(e, row->activations);
-	put_signed(e, (int64_t)(row->n - e->n));
-	put(e, row->calls);
+	slope_put_table_row(e);
+	slope_put(e, row->activations);
+	slope_put_signed(e, (int64_t)(row->n - e->n));
+	slope_put(e, row->calls);
 	put_costs(e, row->cost);
 	e->n = row->n;
 }
 
 void slope_encode_sizes_end(struct slope_encoder *e)
 {
-	table_end(e);
+	slope_put_table_end(e);
 }

@@ -37,6 +37,7 @@ struct slope_encoder {
 	size_t used;                     /* bytes of `chunk`, its header included */
 	bool in_table;                   /* between a table's begin and its end */
 	uint32_t head[4];                /* of that table */
+	unsigned heads;                  /* so many of them are used */
 	uint64_t n;                      /* of the row before, in the same chunk */
 	uint64_t texts_cut;
 	uint64_t chunks[SLOPE_SECTION_COUNT], records[SLOPE_SECTION_COUNT];
@@ -63,6 +64,10 @@ void slope_encode_edge(struct slope_encoder *e, const struct slope_edge_entry *e
 void slope_encode_site(struct slope_encoder *e, const struct slope_site_entry *site);
 void slope_encode_context(struct slope_encoder *e, const struct slope_context_entry *context);
 void slope_encode_variant(struct slope_encoder *e, const struct slope_variant_entry *variant);
+void slope_encode_graph(struct slope_encoder *e, const struct slope_graph_entry *graph);
+void slope_encode_path(struct slope_encoder *e, const struct slope_path_entry *path);
+void slope_encode_repeats(struct slope_encoder *e, const struct slope_repeats_entry *repeats);
+void slope_encode_path_size(struct slope_encoder *e, const struct slope_path_size_entry *size);
 void slope_encode_lost(struct slope_encoder *e, const struct slope_lost_entry *lost);
 
 /* A table of points: its head, any number of rows, its end. A long one spreads over chunks by itself. */
@@ -76,6 +81,14 @@ void slope_encode_points_end(struct slope_encoder *e);
 void slope_encode_sizes_begin(struct slope_encoder *e, const struct slope_sizes_entry *sizes);
 void slope_encode_size_row(struct slope_encoder *e, const struct slope_size_entry *row);
 void slope_encode_sizes_end(struct slope_encoder *e);
+
+/* The same for the blocks and the edges of a graph, in order, all of them. */
+void slope_encode_blocks_begin(struct slope_encoder *e, uint32_t graph);
+void slope_encode_block(struct slope_encoder *e, const struct slope_block_entry *block);
+void slope_encode_blocks_end(struct slope_encoder *e);
+void slope_encode_arcs_begin(struct slope_encoder *e, uint32_t graph);
+void slope_encode_arc(struct slope_encoder *e, const struct slope_arc_entry *arc);
+void slope_encode_arcs_end(struct slope_encoder *e);
 
 /* What a source knows of a run besides the session; any text may be NULL. */
 struct slope_run_info {

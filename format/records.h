@@ -10,6 +10,7 @@
 #ifndef SLOPE_FORMAT_RECORDS_H
 #define SLOPE_FORMAT_RECORDS_H
 
+#include "core/paths.h"
 #include "core/points.h"
 #include "core/session.h"
 
@@ -56,12 +57,14 @@ static inline struct slope_text slope_text_of(const char *text)
 	X(burst_period_ns, "burst-period", UINT64_MAX) \
 	X(burst_length_ns, "burst-length", UINT64_MAX) \
 	X(variant_k, "variant-callers", SLOPE_VARIANT_CALLERS_MAX) \
-	X(variants_folded, "variants-folded", UINT64_MAX)
+	X(variants_folded, "variants-folded", UINT64_MAX) \
+	X(path_period, "path-period", UINT64_MAX)
 
 /* Facts that come several times, in order. */
 #define SLOPE_FACT_ARGUMENT "argument"
 #define SLOPE_FACT_UNIT "unit"
 #define SLOPE_FACT_PROBLEM "problem"
+#define SLOPE_FACT_PATH_METRIC "path-metric"
 
 struct slope_facts {
 	const char *source, *directory, *created_by, *ended;
@@ -75,6 +78,9 @@ struct slope_facts {
 	uint64_t burst_period_ns, burst_length_ns;
 	uint32_t variant_k;
 	uint64_t variants_folded;
+	uint64_t path_period;
+	uint32_t path_metrics;
+	const char *path_metric_name[SLOPE_PATH_METRICS];
 	const char *unit_name[SLOPE_UNITS_MAX];
 	const char *const *argument;
 	size_t argument_count;
@@ -196,6 +202,45 @@ struct slope_variant_entry {
 	uint32_t callers;
 	uint32_t caller[SLOPE_VARIANT_CALLERS_MAX];
 	struct slope_cost_entry cost;
+};
+
+/* A control flow graph: its blocks and edges come in tables. */
+struct slope_graph_entry {
+	uint32_t number, function, flags;
+	uint32_t blocks, edges;          /* how many */
+};
+
+/* The head of a table of a graph's blocks, or of its edges: the position of the first row. */
+struct slope_graph_part {
+	uint32_t graph, first;
+};
+
+struct slope_block_entry {
+	struct slope_block block;
+	uint64_t start;                  /* number of the first path that begins there */
+};
+
+/* An edge of a graph. */
+struct slope_arc_entry {
+	uint32_t from, to;               /* to: SLOPE_PATH_OUT where the graph is left */
+	uint32_t way, cut;               /* enum slope_edge_way, enum slope_path_cut */
+	uint64_t value;
+};
+
+struct slope_path_entry {
+	uint32_t thread;
+	uint32_t metrics;                /* of the row that count; none without samples */
+	struct slope_path_row row;
+};
+
+struct slope_repeats_entry {
+	uint32_t thread;
+	struct slope_path_repeats repeats;
+};
+
+struct slope_path_size_entry {
+	uint32_t thread;
+	struct slope_path_size size;
 };
 
 struct slope_lost_entry {

@@ -14,7 +14,7 @@
 
 #define SLOPE_FORMAT_MAGIC "\x89SLOPE\r\n"
 #define SLOPE_FORMAT_MAJOR 1u    /* another one is refused */
-#define SLOPE_FORMAT_MINOR 2u    /* a higher one has sections or facts that are skipped */
+#define SLOPE_FORMAT_MINOR 3u    /* a higher one has sections or facts that are skipped */
 #define SLOPE_FORMAT_ORDER 0x01020304u
 
 /* Bits that a reader must know, or refuse the file; the upper half may be ignored. */
@@ -44,6 +44,12 @@
 	X(CONTEXTS, SLOPE_TAG('C', 'T', 'X', 'T'), "contexts", true) \
 	X(VARIANTS, SLOPE_TAG('V', 'A', 'R', 'S'), "variants", true) \
 	X(VARIANT_POINTS, SLOPE_TAG('V', 'P', 'N', 'T'), "points of variants", true) \
+	X(GRAPHS, SLOPE_TAG('G', 'R', 'P', 'H'), "graphs", false)    \
+	X(BLOCKS, SLOPE_TAG('B', 'L', 'C', 'K'), "blocks", false)    \
+	X(ARCS, SLOPE_TAG('A', 'R', 'C', 'S'), "edges of graphs", false) \
+	X(PATHS, SLOPE_TAG('P', 'A', 'T', 'H'), "paths", false)      \
+	X(REPEATS, SLOPE_TAG('R', 'E', 'P', 'S'), "repeats", false)  \
+	X(PATH_SIZES, SLOPE_TAG('P', 'S', 'I', 'Z'), "sizes of paths", false) \
 	X(LOST, SLOPE_TAG('L', 'O', 'S', 'T'), "losses", false)      \
 	X(END, SLOPE_TAG('E', 'N', 'D', ' '), "end mark", false)
 

@@ -2,7 +2,7 @@
 /* slope_encode_session: a live session, walked table by table. */
 #include "core/tally.h"
 #include "core/variants.h"
-#include "format/encode.h"
+#include "format/snapshot_paths.h"
 
 static void encode_facts(struct slope_encoder *e, const struct slope_session *s, const struct slope_run_info *run)
 {
@@ -15,11 +15,14 @@ static void encode_facts(struct slope_encoder *e, const struct slope_session *s,
 		.context_k = s->config.context_k, .context_collapsed = s->config.context_collapse && !s->config.context_k,
 		.burst_period_ns = s->config.burst_period, .burst_length_ns = s->config.burst_length,
 		.variant_k = s->config.variant_k, .variants_folded = s->variants_folded,
+		.path_metrics = s->path_metrics, .path_period = s->path_period,
 		.argument = run->argv, .argument_count = run->argc,
 	};
 
 	for (uint32_t u = 0; u < s->config.units; u++)
 		facts.unit_name[u] = run->unit_name[u];
+	for (uint32_t i = 0; i < s->path_metrics; i++)
+		facts.path_metric_name[i] = s->path_metric_name[i];
 	slope_encode_facts(e, &facts);
 }
 
@@ -293,5 +296,6 @@ bool slope_encode_session(struct slope_encoder *e, const struct slope_session *s
 	encode_contexts(e, s);
 	each_variant(e, s, encode_variant);
 	each_variant(e, s, encode_variant_points);
+	slope_encode_session_paths(e, s);
 	return slope_encode_end(e);
 }

@@ -25,7 +25,26 @@ struct slope_profile_edge *slope_build_edge(struct slope_profile *p);
 struct slope_profile_site *slope_build_site(struct slope_profile *p);
 struct slope_profile_context *slope_build_context(struct slope_profile *p);
 struct slope_profile_variant *slope_build_variant(struct slope_profile *p);
+struct slope_profile_graph *slope_build_graph(struct slope_profile *p);
+struct slope_profile_path *slope_build_path(struct slope_profile *p);
+struct slope_profile_repeat *slope_build_repeat(struct slope_profile *p);
+struct slope_profile_path_size *slope_build_path_size(struct slope_profile *p);
 struct slope_profile_lost *slope_build_lost(struct slope_profile *p);
+
+/* Gives back the arrays of a graph. */
+void slope_build_free_graph(struct slope_profile_graph *g);
+
+enum slope_graph_flaw { SLOPE_GRAPH_SOUND, SLOPE_GRAPH_NONE, SLOPE_GRAPH_NO_MEMORY };
+
+/*
+ * Makes what decoding needs of a graph that has its blocks, edges (from, to, cut, value) and starts: paths.first,
+ * paths.paths, regular, total. NONE: values and starts are not those that numbering gives, edges do not fit, or paths do
+ * not end. O(blocks + edges).
+ */
+enum slope_graph_flaw slope_build_check_graph(struct slope_profile_graph *g);
+
+/* Is the vertex on the path? */
+bool slope_build_on_path(const struct slope_profile_graph *g, uint64_t number, uint32_t vertex);
 
 /* A terminated copy in `*to`, NULL for no text. False when memory runs out; `*to` is NULL then. */
 bool slope_build_text(char **to, struct slope_text text);
@@ -51,6 +70,11 @@ int slope_build_compare_edges(const void *a, const void *b);
 int slope_build_compare_points(const void *a, const void *b);
 int slope_build_compare_sizes(const void *a, const void *b);
 int slope_build_compare_variants(const void *a, const void *b);
+
+/* And of p->path, p->repeat and p->path_size. */
+int slope_build_compare_paths(const void *a, const void *b);
+int slope_build_compare_repeats(const void *a, const void *b);
+int slope_build_compare_path_sizes(const void *a, const void *b);
 
 /* The row of a function in a thread; p->row must be in order. NULL if there is none. O(log rows). */
 struct slope_profile_row *slope_build_find_row(const struct slope_profile *p, uint32_t function, uint32_t thread);

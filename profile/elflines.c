@@ -251,6 +251,62 @@ char *slope_lines_of_code(struct slope_lines *l, uint64_t address, uint32_t *lin
 	return file ? absolute(&u->die, file) : NULL;
 }
 
+/* The last row at or before the address; `rows` if there is none. */
+static size_t row_at(Dwarf_Lines *table, size_t rows, uint64_t address)
+{
+	size_t low = 0, high = rows;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		Dwarf_Addr at = 0;
+
+		dwarf_lineaddr(dwarf_onesrcline(table, middle), &at);
+		if (at <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : rows;
+}
+
+/* One row; rows that end a sequence, and those without a line, say nothing. */
+static bool put_row(Dwarf_Die *unit, Dwarf_Line *row, bool (*put)(void *to, const char *file, uint32_t line), void *to)
+{
+	const char *file = dwarf_linesrc(row, NULL, NULL);
+	bool ends = false;
+	int line = 0;
+
+	if (!file || dwarf_lineendsequence(row, &ends) || ends || dwarf_lineno(row, &line) || line <= 0)
+		return true;
+	char *path = absolute(unit, file);
+	bool good = path && put(to, path, (uint32_t)line);
+
+	free(path);
+	return good;
+}
+
+bool slope_lines_each(struct slope_lines *l, uint64_t address, uint64_t bytes,
+		      bool (*put)(void *to, const char *file, uint32_t line), void *to)
+{
+	uint64_t at = address - l->bias;
+	struct slope_line_unit *u = unit_at(l, at);
+	Dwarf_Lines *table;
+	size_t rows;
+
+	if (!u || dwarf_getsrclines(&u->die, &table, &rows))
+		return true;
+	for (size_t i = row_at(table, rows, at); i < rows; i++) {
+		Dwarf_Line *row = dwarf_onesrcline(table, i);
+		Dwarf_Addr start = 0;
+
+		if (dwarf_lineaddr(row, &start) || (start > at && start - at >= bytes))
+			break;
+		if (!put_row(&u->die, row, put, to))
+			return false;
+	}
+	return true;
+}
+
 char *slope_lines_find(struct slope_lines *l, uint64_t address, uint32_t *line)
 {
 	struct slope_line_unit *u = unit_at(l, address - l->bias);

@@ -35,4 +35,13 @@ char *slope_lines_find(struct slope_lines *l, uint64_t address, uint32_t *line);
 /* The same for the instruction that covers `address`: where the line table says it is from. */
 char *slope_lines_of_code(struct slope_lines *l, uint64_t address, uint32_t *line);
 
+/*
+ * Calls `put` for each row of the line table that the bytes from `address` on
+ * have a part of, in order of addresses: an absolute path where that can be
+ * known, valid during the call only, and a line, never 0. False when memory runs
+ * out. O(log rows + rows found) after the first question about a unit.
+ */
+bool slope_lines_each(struct slope_lines *l, uint64_t address, uint64_t bytes,
+		      bool (*put)(void *to, const char *file, uint32_t line), void *to);
+
 #endif

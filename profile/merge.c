@@ -217,6 +217,7 @@ static void add_profile(struct slope_merge *m, const struct slope_profile *from)
 {
 	struct slope_profile *to = m->to;
 	uint32_t first_thread = (uint32_t)to->thread_count;
+	size_t first_context = to->context_count;
 
 	add_places(m, from);
 	for (size_t i = 0; i < from->thread_count && !m->no_memory; i++)
@@ -226,6 +227,7 @@ static void add_profile(struct slope_merge *m, const struct slope_profile *from)
 	for (size_t i = 0; i < from->edge_count && !m->no_memory; i++)
 		add_edge(m, &from->edge[i], first_thread);
 	slope_merge_contexts(m, from, first_thread);
+	slope_merge_paths(m, from, first_thread, first_context);
 	for (size_t i = 0; i < from->lost_count && !m->no_memory; i++)
 		add_lost(m, &from->lost[i]);
 	for (size_t i = 0; i < from->problem_count && !m->no_memory; i++)
@@ -376,8 +378,12 @@ static bool comparable(const struct slope_profile *a, const struct slope_profile
 		units = same_text(a->unit_name[u], b->unit_name[u]);
 	bool contexts = !a->context_count == !b->context_count && a->context_k == b->context_k &&
 			a->context_collapsed == b->context_collapsed && a->variant_k == b->variant_k;
+	bool paths = !a->graph_count || !b->graph_count || a->path_metrics == b->path_metrics;
+
+	for (uint32_t i = 0; paths && a->graph_count && b->graph_count && i < a->path_metrics; i++)
+		paths = same_text(a->path_metric_name[i], b->path_metric_name[i]);
 	const char *what = !units ? "cost units" : a->metrics != b->metrics ? "input metrics" :
-			   a->cell_bytes != b->cell_bytes ? "cell sizes" : !contexts ? "contexts" : NULL;
+			   a->cell_bytes != b->cell_bytes ? "cell sizes" : !contexts ? "contexts" : !paths ? "events of paths" : NULL;
 
 	if (what)
 		snprintf(error, error_bytes, "profile %zu has other %s than the first: record them with the same options",
@@ -439,6 +445,7 @@ struct slope_profile *slope_profile_merge(struct slope_profile *const *profiles,
 	slope_arena_init(&m.arena, &slope_system_host);
 	slope_map_init(&m.module, &m.arena);
 	slope_map_init(&m.function, &m.arena);
+	slope_map_init(&m.graph, &m.arena);
 	begin(&m, profiles[0]);
 	for (size_t i = 0; i < count && !m.no_memory; i++)
 		add_profile(&m, profiles[i]);
@@ -448,6 +455,7 @@ struct slope_profile *slope_profile_merge(struct slope_profile *const *profiles,
 		unite_rows(&m);
 		unite_edges(&m);
 		slope_merge_unite_variants(&m);
+		slope_merge_unite_paths(&m);
 	}
 	slope_arena_fini(&m.arena);
 	if (!m.no_memory)

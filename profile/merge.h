@@ -9,7 +9,7 @@
 struct slope_merge {
 	struct slope_profile *to;
 	struct slope_arena arena;
-	struct slope_map module, function;       /* hash -> position; a second one of the same hash takes the next key */
+	struct slope_map module, function, graph;  /* hash -> position; a second one of the same hash takes the next key */
 	uint32_t *module_at, *function_at;       /* positions of the profile being added */
 	bool no_memory;
 };
@@ -23,6 +23,12 @@ bool slope_merge_rows(const struct slope_profile *p, struct slope_profile_row *t
 
 /* Adds the call sites, the nodes and the variants of `from`. */
 void slope_merge_contexts(struct slope_merge *m, const struct slope_profile *from, uint32_t first_thread);
+
+/* Adds graphs and paths; those graphs that are there already are not added. Contexts are there from `first_context` on. */
+void slope_merge_paths(struct slope_merge *m, const struct slope_profile *from, uint32_t first_thread, size_t first_context);
+
+/* All profiles are in: rows of the same path become one. */
+void slope_merge_unite_paths(struct slope_merge *m);
 
 /* All profiles are in: variants of the same function and callers become one. */
 void slope_merge_unite_variants(struct slope_merge *m);

@@ -41,6 +41,10 @@ DEFINE_BUILD(edge)
 DEFINE_BUILD(site)
 DEFINE_BUILD(context)
 DEFINE_BUILD(variant)
+DEFINE_BUILD(graph)
+DEFINE_BUILD(path)
+DEFINE_BUILD(repeat)
+DEFINE_BUILD(path_size)
 DEFINE_BUILD(lost)
 
 bool slope_build_text(char **to, struct slope_text text)
@@ -161,6 +165,32 @@ int slope_build_compare_variants(const void *a, const void *b)
 	return order ? order : x->rest - y->rest;
 }
 
+int slope_build_compare_paths(const void *a, const void *b)
+{
+	const struct slope_profile_path *x = a, *y = b;
+
+#define BY(field) if (x->field != y->field) return x->field < y->field ? -1 : 1;
+	BY(graph) BY(thread) BY(context) BY(number) BY(stop) BY(stop_instructions)
+	return 0;
+}
+
+int slope_build_compare_repeats(const void *a, const void *b)
+{
+	const struct slope_profile_repeat *x = a, *y = b;
+
+	BY(graph) BY(thread) BY(block)
+	return 0;
+}
+
+int slope_build_compare_path_sizes(const void *a, const void *b)
+{
+	const struct slope_profile_path_size *x = a, *y = b;
+
+	BY(graph) BY(number) BY(thread) BY(n)
+#undef BY
+	return 0;
+}
+
 struct slope_profile_row *slope_build_find_row(const struct slope_profile *p, uint32_t function, uint32_t thread)
 {
 	struct slope_profile_row key = { .function = function, .thread = thread };
@@ -181,6 +211,14 @@ int slope_profile_unit(const struct slope_profile *p, const char *name)
 	for (uint32_t u = 0; u < p->units; u++)
 		if (p->unit_name[u] && !strcmp(p->unit_name[u], name))
 			return (int)u;
+	return -1;
+}
+
+int slope_profile_path_metric(const struct slope_profile *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->path_metrics; i++)
+		if (!strcmp(p->path_metric_name[i], name))
+			return (int)i;
 	return -1;
 }
 
@@ -205,6 +243,29 @@ static void free_contexts(struct slope_profile *p)
 	free(p->variant);
 }
 
+void slope_build_free_graph(struct slope_profile_graph *g)
+{
+	free(g->block);
+	free(g->way);
+	free(g->paths.edge);
+	free(g->paths.first);
+	free(g->paths.paths);
+	free(g->paths.start);
+	*g = (struct slope_profile_graph){ 0 };
+}
+
+static void free_paths(struct slope_profile *p)
+{
+	for (size_t i = 0; i < p->graph_count; i++)
+		slope_build_free_graph(&p->graph[i]);
+	for (unsigned i = 0; i < SLOPE_PATH_METRICS; i++)
+		free(p->path_metric_name[i]);
+	free(p->graph);
+	free(p->path);
+	free(p->repeat);
+	free(p->path_size);
+}
+
 static void free_tables(struct slope_profile *p)
 {
 	for (size_t i = 0; i < p->module_count; i++)
@@ -226,6 +287,7 @@ static void free_tables(struct slope_profile *p)
 		free(p->lost[i].text);
 	}
 	free_contexts(p);
+	free_paths(p);
 	free(p->module);
 	free(p->function);
 	free(p->thread);

@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 
+#include "core/paths.h"
 #include "core/points.h"
 #include "core/session.h"
 
@@ -130,6 +131,43 @@ struct slope_profile_context {
 	uint64_t total[SLOPE_UNITS_MAX], self[SLOPE_UNITS_MAX];
 };
 
+/*
+ * The control flow graph of a function, or of a piece of it: see core/paths.h. It has been checked: slope_path_decode
+ * decodes every number below paths.total, and ways, ends and cuts are those of the enums.
+ */
+struct slope_profile_graph {
+	uint32_t function;
+	uint32_t flags;              /* SLOPE_GRAPH_* */
+	struct slope_block *block;   /* one for each vertex */
+	uint8_t *way;                /* one for each edge */
+	struct slope_path_graph paths;  /* without offsets, weights and what is to be added */
+};
+
+/* A path in one thread and context. */
+struct slope_profile_path {
+	uint32_t graph, thread;
+	uint32_t context;            /* position in p->context; SLOPE_CONTEXT_NONE: in all */
+	uint32_t stop, stop_instructions;  /* as in struct slope_path_row; the stop is on the path */
+	uint64_t number;             /* below the graph's total */
+	uint64_t count;              /* never 0 */
+	uint64_t samples;            /* at most as many */
+	struct slope_path_metric metric[SLOPE_PATH_METRICS];
+};
+
+/* Executions of instructions that repeat themselves, beyond one each time. */
+struct slope_profile_repeat {
+	uint32_t graph, thread, block;
+	uint64_t count;
+};
+
+/* Activations of a function with sizes of one bin that took a path of it. */
+struct slope_profile_path_size {
+	uint32_t graph, thread;
+	uint64_t number;
+	uint64_t n;                  /* the lower edge of the bin */
+	uint64_t activations, executions;  /* at least as many executions */
+};
+
 struct slope_profile_lost {
 	char *name, *text;
 	uint64_t count;
@@ -176,6 +214,17 @@ struct slope_profile {
 	size_t variant_count;
 	uint32_t variant_k;          /* callers that were told apart */
 	uint64_t variants_folded;    /* contexts that were too rare to be kept apart */
+	struct slope_profile_graph *graph;  /* none: paths were not recorded */
+	size_t graph_count;
+	struct slope_profile_path *path;  /* sorted by graph, thread, context, number, stop */
+	size_t path_count;
+	struct slope_profile_repeat *repeat;  /* sorted by graph, thread, block */
+	size_t repeat_count;
+	struct slope_profile_path_size *path_size;  /* sorted by graph, number, thread, n; none: not recorded */
+	size_t path_size_count;
+	uint32_t path_metrics;       /* what was measured of paths, besides how often they were taken */
+	char *path_metric_name[SLOPE_PATH_METRICS];
+	uint64_t path_period;        /* one activation in so many was measured; 0: none */
 	struct slope_profile_lost *lost;
 	size_t lost_count;
 
@@ -221,6 +270,15 @@ static inline const char *slope_profile_name(const struct slope_profile_function
 
 /* Position of a unit by name, or -1. */
 int slope_profile_unit(const struct slope_profile *p, const char *name);
+
+/* The same for what was measured of paths. */
+int slope_profile_path_metric(const struct slope_profile *p, const char *name);
+
+/* Paths are all that it has: no function has a cost or an input size. */
+static inline bool slope_profile_paths_only(const struct slope_profile *p)
+{
+	return p->graph_count && (!p->row_count || p->row[p->row_count - 1].function == SLOPE_FN_ROOT);
+}
 
 static inline const struct slope_point *slope_profile_point(const struct slope_profile *p,
 							     const struct slope_profile_points *points, size_t i)

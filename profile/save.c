@@ -11,6 +11,7 @@
 #include "format/encode.h"
 #include "profile/build.h"
 #include "profile/host.h"
+#include "profile/save_paths.h"
 
 /* One number per different source file, from 1 on; 0 for none. */
 struct files {
@@ -91,7 +92,7 @@ static void save_facts(struct slope_encoder *e, const struct slope_profile *p)
 		SLOPE_FACT_NUMBERS(X)
 		SLOPE_FACT_RARE_NUMBERS(X)
 #undef X
-		.units = p->units,
+		.units = p->units, .path_metrics = p->path_metrics,
 		.argument = (const char *const *)p->program,
 		.problem = (const char *const *)p->problem, .problem_count = p->problem_count,
 	};
@@ -100,6 +101,8 @@ static void save_facts(struct slope_encoder *e, const struct slope_profile *p)
 		facts.argument_count++;
 	for (uint32_t u = 0; u < p->units; u++)
 		facts.unit_name[u] = p->unit_name[u];
+	for (uint32_t i = 0; i < p->path_metrics; i++)
+		facts.path_metric_name[i] = p->path_metric_name[i];
 	slope_encode_facts(e, &facts);
 }
 
@@ -330,6 +333,7 @@ bool slope_profile_encode(const struct slope_profile *p, bool (*write)(void *ctx
 	save_variants(e, p);
 	for (size_t i = 0; i < p->variant_count; i++)
 		save_tables(e, p, &p->variant[i].row, (uint32_t)i, slope_encode_variant_points_begin);
+	slope_save_paths(e, p);
 	good = slope_encode_end(e);
 free_files:
 	files_fini(&files);

@@ -87,6 +87,7 @@ static void fill_text(struct slope_unpack *u, char **text, const char *instead)
 static void fill_in(struct slope_unpack *u)
 {
 	static const char *const unit[SLOPE_UNITS_MAX] = { "unit1", "unit2", "unit3", "unit4" };
+	static const char *const metric[SLOPE_PATH_METRICS] = { "metric1", "metric2", "metric3", "metric4" };
 	struct slope_profile *p = u->profile;
 
 	fill_text(u, &p->source, "unknown");
@@ -97,6 +98,8 @@ static void fill_in(struct slope_unpack *u)
 		p->units = 1;
 	for (uint32_t i = 0; i < p->units; i++)
 		fill_text(u, &p->unit_name[i], unit[i]);
+	for (uint32_t i = 0; i < p->path_metrics; i++)
+		fill_text(u, &p->path_metric_name[i], metric[i]);
 	if (!p->program && !(p->program = calloc(1, sizeof *p->program)))
 		u->no_memory = true;
 	for (size_t i = 0; i < p->function_count; i++)
@@ -160,6 +163,8 @@ struct slope_profile *slope_unpack_end(struct slope_unpack *u)
 	for (size_t i = 0; i < p->edge_count; i++)
 		sort_sizes(u, &p->edge[i].sizes);
 	slope_unpack_sort_variants(u);
+	slope_unpack_settle_graphs(u);
+	slope_unpack_sort_paths(u);
 	for (size_t i = 0; i < p->row_count; i++)
 		for (unsigned m = 0; m < SLOPE_METRICS; m++)
 			sort_points(u, SLOPE_SECTION_POINTS, &p->row[i].points[m]);

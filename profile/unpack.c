@@ -21,6 +21,7 @@ bool slope_unpack_init(struct slope_unpack *u)
 	slope_map_init(&u->site, &u->arena);
 	slope_map_init(&u->context, &u->arena);
 	slope_map_init(&u->variant, &u->arena);
+	slope_map_init(&u->graph, &u->arena);
 	if (!u->profile)
 		return false;
 	u->profile->exit_code = -1;
@@ -33,6 +34,9 @@ void slope_unpack_fini(struct slope_unpack *u)
 	for (size_t i = 0; i < u->path_count; i++)
 		free(u->path[i]);
 	free(u->path);
+	free(u->block);
+	free(u->arc);
+	free(u->graph_at);
 	slope_arena_fini(&u->arena);
 	slope_profile_free(u->profile);
 	u->profile = NULL;
@@ -111,16 +115,21 @@ static void add_argument(struct slope_unpack *u, struct slope_text text)
 	p->program[u->program_count] = NULL;
 }
 
-/* A unit's name is a key in JSON and a word in tables, scripts and other formats: short, plain, and the only one. */
-static bool is_unit_name(const struct slope_profile *p, struct slope_text text)
+bool slope_unpack_is_name(struct slope_text text)
 {
 	for (size_t i = 0; i < text.count; i++)
 		if (!isalnum((unsigned char)text.bytes[i]) && !memchr("-_.:/", text.bytes[i], 5))
 			return false;
+	return text.count && text.count <= UNIT_NAME_MAX;
+}
+
+/* A unit's name is a key in JSON and a word in tables, scripts and other formats: short, plain, and the only one. */
+static bool is_unit_name(const struct slope_profile *p, struct slope_text text)
+{
 	for (uint32_t u = 0; u < p->units; u++)
 		if (p->unit_name[u] && same(text, p->unit_name[u]))
 			return false;
-	return text.count && text.count <= UNIT_NAME_MAX;
+	return slope_unpack_is_name(text);
 }
 
 static void add_unit(struct slope_unpack *u, struct slope_text text)
@@ -153,6 +162,8 @@ static void take_text(struct slope_unpack *u, const struct slope_meta_entry *met
 		add_unit(u, meta->text);
 	else if (same(meta->key, SLOPE_FACT_PROBLEM))
 		add_problem(u, meta->text);
+	else if (same(meta->key, SLOPE_FACT_PATH_METRIC))
+		slope_unpack_path_metric(u, meta->text);
 #define X(field, word) else if (same(meta->key, word)) keep_text(u, &p->field, meta->text);
 	SLOPE_FACT_TEXTS(X)
 #undef X
@@ -425,6 +436,13 @@ static void know_units(struct slope_unpack *u, uint32_t units)
 	u->profile->units = units;
 }
 
+/* Its records are tables, which count their rows. */
+static bool is_table(enum slope_section section)
+{
+	return section == SLOPE_SECTION_POINTS || section == SLOPE_SECTION_SIZES || section == SLOPE_SECTION_VARIANT_POINTS ||
+	       section == SLOPE_SECTION_BLOCKS || section == SLOPE_SECTION_ARCS;
+}
+
 void slope_unpack_chunk(struct slope_unpack *u, enum slope_section section, const void *payload, size_t bytes)
 {
 	static enum slope_decode (*const take[])(struct slope_unpack *u, struct slope_cursor *c) = {
@@ -435,6 +453,9 @@ void slope_unpack_chunk(struct slope_unpack *u, enum slope_section section, cons
 		[SLOPE_SECTION_EDGES] = take_edge, [SLOPE_SECTION_SIZES] = slope_unpack_sizes,
 		[SLOPE_SECTION_SITES] = slope_unpack_site, [SLOPE_SECTION_CONTEXTS] = slope_unpack_context,
 		[SLOPE_SECTION_VARIANTS] = slope_unpack_variant, [SLOPE_SECTION_VARIANT_POINTS] = slope_unpack_variant_points,
+		[SLOPE_SECTION_GRAPHS] = slope_unpack_graph, [SLOPE_SECTION_BLOCKS] = slope_unpack_blocks,
+		[SLOPE_SECTION_ARCS] = slope_unpack_arcs, [SLOPE_SECTION_PATHS] = slope_unpack_path,
+		[SLOPE_SECTION_REPEATS] = slope_unpack_repeats, [SLOPE_SECTION_PATH_SIZES] = slope_unpack_path_size,
 		[SLOPE_SECTION_LOST] = take_lost, [SLOPE_SECTION_END] = take_end,
 	};
 	struct slope_cursor c;
@@ -450,9 +471,7 @@ void slope_unpack_chunk(struct slope_unpack *u, enum slope_section section, cons
 	}
 	while (status == SLOPE_DECODE_OK && !u->no_memory) {
 		status = take[section](u, &c);
-		u->records[section] += status == SLOPE_DECODE_OK && section != SLOPE_SECTION_POINTS &&
-				       section != SLOPE_SECTION_SIZES &&
-				       section != SLOPE_SECTION_VARIANT_POINTS;    /* they count their rows */
+		u->records[section] += status == SLOPE_DECODE_OK && !is_table(section);
 	}
 	u->flaw[section][SLOPE_FLAW_MALFORMED] += status != SLOPE_DECODE_END && !u->no_memory;
 }

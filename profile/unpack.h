@@ -31,15 +31,28 @@ enum slope_flaw {
 	SLOPE_FLAW_COUNT
 };
 
+/* A block or an edge of a graph, on its way there. */
+struct slope_unpack_part {
+	uint32_t graph, position;            /* of the graph in the profile; within the graph */
+	union {
+		struct slope_block_entry block;
+		struct slope_arc_entry arc;
+	};
+};
+
 struct slope_unpack {
 	struct slope_profile *profile;
 	struct slope_arena arena;            /* of the maps */
 	struct slope_map module, function, file, thread, site;   /* the file's number -> position */
 	struct slope_map context, variant;   /* (the file's thread, number) -> position */
+	struct slope_map graph;              /* the file's number -> position, until graphs are settled */
+	struct slope_unpack_part *block, *arc;
+	size_t block_count, arc_count;
+	uint32_t *graph_at;                  /* where graphs have settled, by position before; SLOPE_GRAPH_GONE: left out */
 	char **path;                         /* source files, by position */
 	size_t path_count, program_count;
 	bool no_memory;                      /* everything after it is incomplete */
-	bool units_known, rows_sorted, edges_sorted, saw_end;
+	bool units_known, rows_sorted, edges_sorted, graphs_settled, saw_end;
 	uint64_t flaw[SLOPE_SECTION_COUNT][SLOPE_FLAW_COUNT];
 	uint64_t chunks[SLOPE_SECTION_COUNT], records[SLOPE_SECTION_COUNT];       /* found */
 	uint64_t chunks_said[SLOPE_SECTION_COUNT], records_said[SLOPE_SECTION_COUNT]; /* by the end mark */
@@ -71,6 +84,28 @@ bool slope_unpack_place(struct slope_unpack *u, enum slope_section section, stru
 enum slope_decode slope_unpack_site(struct slope_unpack *u, struct slope_cursor *c);
 enum slope_decode slope_unpack_context(struct slope_unpack *u, struct slope_cursor *c);
 enum slope_decode slope_unpack_variant(struct slope_unpack *u, struct slope_cursor *c);
+
+#define SLOPE_GRAPH_GONE UINT32_MAX
+
+/* One record about paths, or a table of a graph's blocks or edges, whose rows are counted. */
+enum slope_decode slope_unpack_graph(struct slope_unpack *u, struct slope_cursor *c);
+enum slope_decode slope_unpack_blocks(struct slope_unpack *u, struct slope_cursor *c);
+enum slope_decode slope_unpack_arcs(struct slope_unpack *u, struct slope_cursor *c);
+enum slope_decode slope_unpack_path(struct slope_unpack *u, struct slope_cursor *c);
+enum slope_decode slope_unpack_repeats(struct slope_unpack *u, struct slope_cursor *c);
+enum slope_decode slope_unpack_path_size(struct slope_unpack *u, struct slope_cursor *c);
+
+/* A name for what was measured of paths. */
+void slope_unpack_path_metric(struct slope_unpack *u, struct slope_text text);
+
+/* Is this a word that may be a key in JSON and a word in tables? */
+bool slope_unpack_is_name(struct slope_text text);
+
+/* All blocks and edges are in: gives them to their graphs, once; what is not whole or no graph is left out. */
+void slope_unpack_settle_graphs(struct slope_unpack *u);
+
+/* All is in: brings paths, repeats and sizes of paths into their order. */
+void slope_unpack_sort_paths(struct slope_unpack *u);
 
 /* A row's sums from a record; it has no points yet. */
 void slope_unpack_row(struct slope_profile_row *row, const struct slope_cost_entry *entry);

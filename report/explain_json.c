@@ -3,6 +3,7 @@
 #include "report/facts.h"
 #include "report/functions.h"
 #include "report/growth_json.h"
+#include "report/path_link.h"
 
 const char *slope_blame_name(enum slope_blame blame)
 {
@@ -88,6 +89,10 @@ bool slope_explain_json(const struct slope_explanation *e, const struct slope_pr
 	slope_json_string(&j, "blame", slope_blame_name(e->blame));
 	slope_json_string(&j, "culprit", p->function[e->culprit].name);
 	slope_json_string(&j, "callee", e->callee == SLOPE_FN_NONE ? NULL : p->function[e->callee].name);
+	struct slope_path_link link = { p, e->culprit, o->metric, o->unit, slope_blocklines_new(p, NULL), o->ascii };
+	bool ok = link.lines && slope_path_link_json(&link, &j, "path");
+
+	slope_blocklines_free(link.lines);
 	slope_json_end(&j);
-	return true;
+	return ok;
 }

@@ -13,6 +13,7 @@
 #include "report/explain.h"
 #include "report/functions.h"
 #include "report/parts.h"
+#include "report/path_link.h"
 
 #define WORTH_A_ROW 0.005        /* of the growth; smaller parts are added up */
 #define COLUMNS 7
@@ -227,6 +228,26 @@ static bool put_culprit(const struct slope_explanation *e, const struct slope_pr
 	}
 }
 
+/* The path of the culprit's own code that grows, or has the most of it. */
+static bool put_path(const struct slope_explanation *e, const struct slope_profile *p, const struct slope_report_options *o,
+		     FILE *out)
+{
+	struct slope_path_link link = { p, e->culprit, o->metric, o->unit, NULL, o->ascii };
+
+	if (!p->path_count || e->blame == SLOPE_BLAME_NOBODY)
+		return true;
+	link.lines = slope_blocklines_new(p, NULL);
+	char *text = link.lines ? slope_path_link_text(&link) : NULL, *safe = text ? slope_clip_middle(text, SIZE_MAX) : NULL;
+
+	if (safe && *safe)
+		fprintf(out, "%spath%s     %s\n", slope_style_on(SLOPE_STYLE_BOLD, o->color),
+			slope_style_off(SLOPE_STYLE_BOLD, o->color), safe);
+	slope_blocklines_free(link.lines);
+	free(text);
+	free(safe);
+	return safe;
+}
+
 bool slope_explain_text(const struct slope_explanation *e, const struct slope_profile *p,
 			const struct slope_report_options *o, FILE *out)
 {
@@ -239,5 +260,5 @@ bool slope_explain_text(const struct slope_explanation *e, const struct slope_pr
 	}
 	if (!e->known)
 		fputs("The profile has no callees by size: it was recorded by an older version, or no function called another.\n", out);
-	return put_culprit(e, p, o, out) && ok;
+	return put_culprit(e, p, o, out) && put_path(e, p, o, out) && ok;
 }

@@ -6,6 +6,7 @@
  */
 #include "report/facts.h"
 #include "report/functions.h"
+#include "report/paths_view.h"
 
 static void put_functions(struct slope_json *j, const struct slope_profile *p)
 {
@@ -234,6 +235,8 @@ bool slope_export_json(const struct slope_profile *p, FILE *out)
 	put_variants(&j, p);
 	slope_json_uint(&j, "burst_period_ns", p->burst_period_ns);
 	slope_json_uint(&j, "burst_length_ns", p->burst_length_ns);
+	bool ok = slope_paths_graphs(&j, p);
+
 	slope_json_end(&j);
-	return true;
+	return ok;
 }

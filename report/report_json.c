@@ -9,6 +9,7 @@
 #include "report/facts.h"
 #include "report/functions.h"
 #include "report/growth_json.h"
+#include "report/path_link.h"
 
 static void put_sizes(struct slope_json *j, const struct slope_rank_row *row)
 {
@@ -49,7 +50,7 @@ static bool put_contexts(struct slope_json *j, const struct slope_profile *p, co
 }
 
 static bool put_function(struct slope_json *j, const struct slope_profile *p, const struct slope_rank_row *row,
-			 const struct slope_report_options *o)
+			 const struct slope_report_options *o, struct slope_blocklines *lines)
 {
 	char later[32];
 	const struct slope_profile_function *f = &p->function[row->function];
@@ -74,8 +75,13 @@ static bool put_function(struct slope_json *j, const struct slope_profile *p, co
 	slope_json_real(j, "score", row->score);
 	slope_json_bool(j, "ramp", row->ramp);
 	slope_json_string(j, "via", row->via == SLOPE_FN_NONE ? NULL : p->function[row->via].name);
+	struct slope_path_link link = { p, row->function, o->metric, o->unit, lines, o->ascii };
 	bool ok = put_contexts(j, p, row, o);
 
+	if (row->group == SLOPE_GROUP_HURTS)
+		ok &= slope_path_link_json(&link, j, "path");
+	else
+		slope_json_null(j, "path");
 	slope_json_end(j);
 	return ok;
 }
@@ -83,11 +89,14 @@ static bool put_function(struct slope_json *j, const struct slope_profile *p, co
 bool slope_report_json(const struct slope_profile *p, const struct slope_report_options *o, FILE *out)
 {
 	struct slope_report_rows r;
+	struct slope_blocklines *lines = slope_blocklines_new(p, NULL);
 	struct slope_json j;
 	bool ok = true;
 
-	if (!slope_report_rows_init(&r, p, o))
+	if (!lines || !slope_report_rows_init(&r, p, o)) {
+		slope_blocklines_free(lines);
 		return false;
+	}
 	slope_json_init(&j, out);
 	slope_json_object(&j, NULL, false);
 	slope_json_string(&j, "schema", "slope-report/1");
@@ -105,9 +114,10 @@ bool slope_report_json(const struct slope_profile *p, const struct slope_report_
 	slope_json_uint(&j, "function_count", r.count);
 	slope_json_array(&j, "functions", false);
 	for (size_t i = 0; i < slope_report_rows_shown(&r, o); i++)
-		ok &= put_function(&j, p, &r.row[i], o);
+		ok &= put_function(&j, p, &r.row[i], o, lines);
 	slope_json_end(&j);
 	slope_json_end(&j);
 	slope_report_rows_fini(&r);
+	slope_blocklines_free(lines);
 	return ok;
 }

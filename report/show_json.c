@@ -9,6 +9,7 @@
 #include "report/facts.h"
 #include "report/functions.h"
 #include "report/growth_json.h"
+#include "report/path_link.h"
 #include "report/show.h"
 
 static void put_order(struct slope_json *j, const char *key, struct slope_order order)
@@ -220,6 +221,10 @@ bool slope_show_json(const struct slope_show *s, FILE *out)
 
 	put_neighbours(&j, "callers", s, s->caller, s->callers);
 	put_neighbours(&j, "callees", s, s->callee, s->callees);
+	struct slope_path_link link = { s->p, s->o.function, s->o.metric, s->o.unit, slope_blocklines_new(s->p, NULL), s->o.ascii };
+
+	ok = link.lines && slope_path_link_json(&link, &j, "path") && ok;
+	slope_blocklines_free(link.lines);
 	put_source(&j, s);
 	put_points(&j, s);
 	slope_json_end(&j);

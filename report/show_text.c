@@ -14,6 +14,7 @@
 #include "report/clip.h"
 #include "report/functions.h"
 #include "report/parts.h"
+#include "report/path_link.h"
 #include "report/show_page.h"
 
 #define LABEL_COLUMNS 10u
@@ -271,6 +272,22 @@ static bool put_contexts(const struct slope_show *s, FILE *out)
 	return ok;
 }
 
+/* Where its own instructions are. */
+static bool put_path(const struct slope_show *s, FILE *out)
+{
+	struct slope_path_link link = { s->p, s->o.function, s->o.metric, s->o.unit, NULL, s->o.ascii };
+
+	if (!s->p->path_count)
+		return true;
+	link.lines = slope_blocklines_new(s->p, NULL);
+	char *text = link.lines ? slope_path_link_text(&link) : NULL;
+	bool ok = text && (!*text || put_safe_entry(s, out, "path", text));
+
+	slope_blocklines_free(link.lines);
+	free(text);
+	return ok;
+}
+
 static void put_input(const struct slope_show *s, FILE *out)
 {
 	char outside[16], threads[16];
@@ -299,6 +316,7 @@ bool slope_show_text(const struct slope_show *s, FILE *out)
 	put_outliers(s, out);
 	put_variance(s, out);
 	put_input(s, out);
+	ok &= put_path(s, out);
 	ok &= slope_page_plots(s, out);
 	ok &= slope_page_tables(s, out);
 	ok &= slope_page_source(s, out);

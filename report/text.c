@@ -15,6 +15,7 @@
 #include "report/clip.h"
 #include "report/functions.h"
 #include "report/parts.h"
+#include "report/path_link.h"
 #include "report/spark.h"
 
 #define HOT_SHARE 0.20           /* of the program's cost in the function itself */
@@ -25,6 +26,7 @@
 #define GROUP_TOP 10u            /* functions of a group, where nobody asks for another number */
 #define WORTH_A_WORD 0.01        /* of the cost, in the function itself */
 #define CONTEXTS_TOP 10u         /* functions of which it is said that they grow otherwise from other callers */
+#define PATHS_TOP 3               /* functions whose path is named */
 #define ADVICE_TOP 3u            /* unclear functions for which it is said what would settle them */
 
 /* What the rows of one table have in common. */
@@ -381,6 +383,38 @@ static bool put_contexts(const struct slope_profile *p, const struct slope_repor
 	return ok;
 }
 
+/* Of functions that will hurt, the path to look at. */
+static bool put_paths(const struct slope_profile *p, const struct slope_report_rows *r, const struct slope_report_options *o,
+		      FILE *out)
+{
+	struct slope_path_link link = { p, 0, o->metric, o->unit, NULL, o->ascii };
+	bool ok = true;
+
+	if (!p->path_count)
+		return true;
+	link.lines = slope_blocklines_new(p, NULL);
+	if (!link.lines)
+		return false;
+	for (size_t i = 0, said = 0; ok && i < r->count && said < PATHS_TOP; i++) {
+		if (r->row[i].group != SLOPE_GROUP_HURTS)
+			continue;
+		link.function = r->row[i].function;
+		char *text = slope_path_link_text(&link), *name = slope_clip_name(r->row[i].name, 32);
+		char *safe = text ? slope_clip_middle(text, SIZE_MAX) : NULL;
+
+		ok = name && safe;
+		if (ok && *safe) {
+			fprintf(out, "%s: %s.\n", name, safe);
+			said++;
+		}
+		free(text);
+		free(name);
+		free(safe);
+	}
+	slope_blocklines_free(link.lines);
+	return ok;
+}
+
 static void put_folded(const struct slope_profile *p, const struct slope_report_rows *r, FILE *out)
 {
 	size_t folded = 0;
@@ -448,6 +482,7 @@ bool slope_report_text(const struct slope_profile *p, const struct slope_report_
 		fputc('\n', out);
 		put_rest(&r, o, out);
 		ok &= put_contexts(p, &r, o, out);
+		ok &= put_paths(p, &r, o, out);
 		ok &= put_ramps(&r, out);
 		ok &= put_advice(&r, o, out);
 		put_folded(p, &r, out);

@@ -6,6 +6,7 @@
 
 #include "core/tally.h"
 #include "core/variants.h"
+#include "sources/replay/walks.h"
 
 static const char *const metric_name[SLOPE_METRICS] = { [SLOPE_METRIC_TRMS] = "trms", [SLOPE_METRIC_RMS] = "rms" };
 
@@ -197,6 +198,103 @@ static bool print_variants(FILE *out, const struct slope_session *s, const struc
 	return true;
 }
 
+static void print_graph(FILE *out, const struct slope_session *s, const struct slope_graph *graph)
+{
+	static const char *const why[] = {
+		[SLOPE_PATH_BACK] = "back", [SLOPE_PATH_ASKED] = "asked for", [SLOPE_PATH_MANY] = "too many paths",
+	};
+	const struct slope_path_graph *g = &graph->paths;
+
+	fprintf(out, "graph %" PRIu32 " of %s: %" PRIu32 " blocks, %" PRIu32 " edges, paths %" PRIu64 " of %" PRIu64 ", flags %" PRIu32
+		", cut %" PRIu32 "\n", graph->number, s->function[graph->function].name, g->vertices, g->edges, g->regular, g->total,
+		graph->flags, g->cut_edges);
+	for (uint32_t v = 0; v < g->vertices; v++) {
+		const struct slope_block *b = &graph->block[v];
+
+		fprintf(out, "  %" PRIu32 " at %" PRIu64 ": %" PRIu32 " bytes, %" PRIu32 " instructions, %s\n", v, b->address, b->bytes,
+			b->instructions, slope_block_end_word[b->end]);
+		for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
+			const struct slope_path_edge *edge = &g->edge[e];
+
+			fputs("    to ", out);
+			fprintf(out, edge->to == SLOPE_PATH_OUT ? "out" : "%" PRIu32, edge->to);
+			fprintf(out, " by %s: value %" PRIu64 ", add %" PRId64, slope_edge_way_word[graph->way[e]], edge->value, edge->add);
+			if (edge->cut != SLOPE_PATH_WHOLE)
+				fprintf(out, ", cut (%s)", why[edge->cut]);
+			fputc('\n', out);
+		}
+	}
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct slope_path_row *x = *(const struct slope_path_row *const *)a, *y = *(const struct slope_path_row *const *)b;
+	uint64_t left[] = { x->graph, x->number, x->context, x->stop, x->stop_instructions };
+	uint64_t right[] = { y->graph, y->number, y->context, y->stop, y->stop_instructions };
+
+	for (int i = 0; i < 5; i++)
+		if (left[i] != right[i])
+			return left[i] < right[i] ? -1 : 1;
+	return 0;
+}
+
+/* The blocks of a path, up to where it was left. */
+static bool print_blocks(FILE *out, const struct slope_path_graph *g, const struct slope_path_row *row)
+{
+	uint32_t begin, *edge = malloc(g->vertices * sizeof *edge);
+	uint32_t count = edge ? slope_path_decode(g, row->number, &begin, edge, g->vertices) : 0;
+
+	fputs(": blocks", out);
+	for (uint32_t i = 0; i < count; i++) {
+		fprintf(out, " %" PRIu32, g->edge[edge[i]].from);
+		if (g->edge[edge[i]].from == row->stop)
+			break;
+	}
+	free(edge);
+	return count;
+}
+
+static bool print_path(FILE *out, const struct slope_session *s, const struct slope_thread *t, const struct slope_path_row *row)
+{
+	fprintf(out, "graph %" PRIu32 " path %" PRIu64 " @%" PRIu32, row->graph, row->number, t->id);
+	if (row->context != SLOPE_PATH_CONTEXT_NONE)
+		fprintf(out, " in context %" PRIu32, row->context);
+	if (row->stop != SLOPE_PATH_NOT_STOPPED)
+		fprintf(out, ", left in block %" PRIu32 " after %" PRIu32, row->stop, row->stop_instructions);
+	if (!print_blocks(out, &s->graphs.graph[row->graph]->paths, row))
+		return false;
+	fprintf(out, ", count %" PRIu64, row->count);
+	if (row->samples)
+		fprintf(out, ", samples %" PRIu64, row->samples);
+	for (uint32_t m = 0; row->samples && m < s->path_metrics; m++) {
+		fprintf(out, ", %s %" PRIu64 " sq ", s->path_metric_name[m], row->metric[m].sum);
+		print_wide(out, row->metric[m].sq_lo, row->metric[m].sq_hi);
+	}
+	fputc('\n', out);
+	return true;
+}
+
+static bool print_paths(FILE *out, const struct slope_session *s, const struct slope_thread *t)
+{
+	const struct slope_path_table *table = &t->paths;
+	const struct slope_path_row **row = malloc((table->rows + 1) * sizeof *row);
+	bool good = row != NULL;
+
+	for (size_t i = 0; good && i < table->rows; i++)
+		row[i] = &table->row[i];
+	if (good)
+		qsort(row, table->rows, sizeof *row, by_path);
+	for (size_t i = 0; good && i < table->rows; i++)
+		good = print_path(out, s, t, row[i]);
+	free(row);
+	for (size_t i = 0; i < table->repeat_count; i++)
+		fprintf(out, "graph %" PRIu32 " block %" PRIu32 " @%" PRIu32 ": repeats %" PRIu64 "\n", table->repeats[i].graph,
+			table->repeats[i].block, t->id, table->repeats[i].count);
+	if (table->lost)
+		fprintf(out, "lost paths @%" PRIu32 ": %" PRIu64 "\n", t->id, table->lost);
+	return good;
+}
+
 static bool print_thread(FILE *out, const struct slope_session *s, const struct slope_thread *t)
 {
 	fprintf(out, "thread %" PRIu32 ": calls %" PRIu64 ", depth %" PRIu64 "\n", t->id, t->calls, t->max_depth);
@@ -212,11 +310,13 @@ static bool print_thread(FILE *out, const struct slope_session *s, const struct 
 		if (t->contexts->variants && !print_variants(out, s, t->contexts->variants))
 			return false;
 	}
-	return true;
+	return print_paths(out, s, t);
 }
 
 bool slope_dump(FILE *out, const struct slope_session *s)
 {
+	for (size_t i = 0; i < s->graphs.count; i++)
+		print_graph(out, s, s->graphs.graph[i]);
 	for (size_t i = 1; i < s->thread_count; i++)
 		if (!print_thread(out, s, s->thread[i]))
 			return false;

@@ -310,6 +310,16 @@ static void end_thread(struct actor *a)
 	a->window = NULL;
 }
 
+const char *slope_replay_thread(const struct slope_replay *r, uint32_t number, struct slope_thread **thread)
+{
+	if (!number || number > r->actors)
+		return "the acting thread has not begun";
+	if (r->actor[number - 1].ended)
+		return "the acting thread has ended";
+	*thread = r->actor[number - 1].thread;
+	return NULL;
+}
+
 const char *slope_replay_play(struct slope_replay *r, const struct slope_event *e)
 {
 	if (e->kind == SLOPE_EVENT_THREAD) {
@@ -319,12 +329,13 @@ const char *slope_replay_play(struct slope_replay *r, const struct slope_event *
 			return "the parent thread has not begun";
 		return begin_thread(r, (uint32_t)e->args[0]) ? NULL : "there is no memory for another thread";
 	}
-	if (!e->thread || e->thread > r->actors)
-		return "the acting thread has not begun";
+	struct slope_thread *thread = NULL;
+	const char *problem = slope_replay_thread(r, e->thread, &thread);
+
+	if (problem)
+		return problem;
 	struct actor *a = &r->actor[e->thread - 1];
 
-	if (a->ended)
-		return "the acting thread has ended";
 	switch (slope_event_shape[e->kind]) {
 	case SLOPE_SHAPE_FUNCTION:
 		return play_call(r, a, e);
@@ -348,6 +359,11 @@ const char *slope_replay_play(struct slope_replay *r, const struct slope_event *
 	else if (a->thread)
 		slope_thread_renumber(a->thread);
 	return NULL;
+}
+
+struct slope_session *slope_replay_session(const struct slope_replay *r)
+{
+	return r->session;
 }
 
 void slope_replay_finish(struct slope_replay *r)

@@ -87,6 +87,15 @@ uint32_t slope_replay_function(struct slope_replay *r, const char *name, uint32_
  */
 const char *slope_replay_play(struct slope_replay *r, const struct slope_event *e);
 
+/* The session that is played into. */
+struct slope_session *slope_replay_session(const struct slope_replay *r);
+
+/*
+ * The core's part of a thread that acts; NULL where the core had no memory for it. NULL, or a sentence that says why it
+ * cannot act.
+ */
+const char *slope_replay_thread(const struct slope_replay *r, uint32_t number, struct slope_thread **thread);
+
 /* Ends all threads that still run: the end of the program. */
 void slope_replay_finish(struct slope_replay *r);
 

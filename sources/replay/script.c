@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_MAX 8
+#include "sources/replay/walks.h"
+
+#define WORDS_MAX 10
 #define LINE_MAX_BYTES 512
 #define LOOPS_MAX 8
 #define NAME_BYTES 32
@@ -30,6 +32,7 @@ struct script {
 	size_t error_bytes;
 
 	struct slope_replay *replay;
+	struct slope_walks *walks;
 	uint32_t cell_bytes, thread;
 	struct loop loop[LOOPS_MAX];
 	int loops;
@@ -390,6 +393,32 @@ static bool switch_thread(struct script *s)
 	return true;
 }
 
+static bool walks_number(void *ctx, const char *text, uint64_t *value)
+{
+	const char *at = text;
+
+	if (!parse_sum(ctx, &at, value))
+		return false;
+	return *at ? fail(ctx, "expected a number, found '%s'", text) : true;
+}
+
+/* A line about graphs and paths, from word `at` on. */
+static bool play_walks(struct script *s, int at, uint32_t thread)
+{
+	bool graph = !strcmp(s->word[at], "graph") && s->words > at + 1;
+	struct slope_walks_line line = {
+		.word = s->word + at, .words = s->words - at, .number = walks_number, .ctx = s,
+		.function = graph ? slope_replay_function(s->replay, s->word[at + 1], 0) : 0,
+	};
+	const char *problem = slope_replay_thread(s->replay, thread, &line.thread);
+
+	if (!problem)
+		problem = slope_walks_play(s->walks, &line);
+	if (problem && *problem)
+		fail(s, "%s: %s", s->word[at], problem);
+	return !problem;
+}
+
 static bool play_event(struct script *s)
 {
 	struct slope_event e = { .thread = s->thread };
@@ -404,6 +433,8 @@ static bool play_event(struct script *s)
 			return false;
 		e.thread = (uint32_t)number;
 	}
+	if (slope_walks_is(s->word[at]))
+		return play_walks(s, at, e.thread);
 	for (e.kind = 0; e.kind < SLOPE_EVENT_KINDS; e.kind++)
 		if (!strcmp(s->word[at], slope_event_word[e.kind]))
 			break;
@@ -438,32 +469,40 @@ bool slope_script_play(const char *name, const char *text, struct slope_replay *
 {
 	struct script s = {
 		.name = name, .next = text, .error = error, .error_bytes = error_bytes,
-		.replay = r, .cell_bytes = cell_bytes, .thread = 1,
+		.replay = r, .walks = slope_walks_new(slope_replay_session(r)), .cell_bytes = cell_bytes, .thread = 1,
 	};
 	bool good = true;
 
 	*error = '\0';
+	if (!s.walks)
+		return fail(&s, "there is no memory");
 	while (good && next_line(&s))
 		good = play_line(&s);
 	if (good && !*error && s.loops) {
 		s.line = s.loop[s.loops - 1].body_line;
 		fail(&s, "the loop over %s has no 'next'", s.loop[s.loops - 1].variable);
 	}
+	if (good && !*error && slope_walks_missing(s.walks))
+		fail(&s, "%s", slope_walks_missing(s.walks));
+	slope_walks_free(s.walks);
 	free(s.variable);
 	return !*error;
 }
 
-static bool parse_units(struct script *s, char *names, struct slope_script_options *o)
+_Static_assert(SLOPE_PATH_METRICS == SLOPE_UNITS_MAX, "one list of names is as long as the other");
+
+/* Names between commas, of so many `what`. */
+static bool parse_names(struct script *s, char *names, char (*name)[SLOPE_SCRIPT_NAME_BYTES], uint32_t *count, const char *what)
 {
-	o->config.units = 0;
-	for (char *at = names, *unit; (unit = strtok_r(at, ",", &at));) {
-		if (o->config.units == SLOPE_UNITS_MAX)
-			return fail(s, "there are at most %u cost units", SLOPE_UNITS_MAX);
-		if (strlen(unit) >= sizeof o->unit_name[0])
-			return fail(s, "the unit's name '%s' is too long", unit);
-		strcpy(o->unit_name[o->config.units++], unit);
+	*count = 0;
+	for (char *at = names, *one; (one = strtok_r(at, ",", &at));) {
+		if (*count == SLOPE_UNITS_MAX)
+			return fail(s, "there are at most %u %s", SLOPE_UNITS_MAX, what);
+		if (strlen(one) >= SLOPE_SCRIPT_NAME_BYTES)
+			return fail(s, "the name '%s' is too long", one);
+		strcpy(name[(*count)++], one);
 	}
-	return o->config.units ? true : fail(s, "expected the names of cost units after units=");
+	return *count ? true : fail(s, "expected the names of %s", what);
 }
 
 static bool parse_metrics(struct script *s, const char *word, struct slope_script_options *o)
@@ -516,7 +555,9 @@ static bool parse_option(struct script *s, char *word, struct slope_script_optio
 		return fail(s, "expected an option like cell=4, found '%s'", word);
 	*value++ = '\0';
 	if (!strcmp(word, "units"))
-		return parse_units(s, value, o);
+		return parse_names(s, value, o->unit_name, &o->config.units, "cost units");
+	if (!strcmp(word, "path-metrics"))
+		return parse_names(s, value, o->path_metric_name, &o->path_metrics, "metrics of paths");
 	if (!strcmp(word, "metrics"))
 		return parse_metrics(s, value, o);
 	if (!strcmp(word, "contexts"))
@@ -524,9 +565,9 @@ static bool parse_option(struct script *s, char *word, struct slope_script_optio
 	if (!strcmp(word, "variants"))
 		return parse_variants(s, value, o);
 	if (strcmp(word, "cell") && strcmp(word, "max-points") && strcmp(word, "stamp-limit") && strcmp(word, "marked") &&
-	    strcmp(word, "parallel") && strcmp(word, "window") && strcmp(word, "max-variants"))
+	    strcmp(word, "parallel") && strcmp(word, "window") && strcmp(word, "max-variants") && strcmp(word, "path-period"))
 		return fail(s, "unknown option '%s'; there are cell, units, metrics, max-points, stamp-limit, marked, parallel, window, "
-			    "contexts, variants, max-variants", word);
+			    "contexts, variants, max-variants, path-metrics, path-period", word);
 	const char *at = value;
 
 	if (!parse_sum(s, &at, &number) || *at)
@@ -541,6 +582,8 @@ static bool parse_option(struct script *s, char *word, struct slope_script_optio
 		o->config.parallel = number != 0;
 	else if (!strcmp(word, "max-variants"))
 		o->config.variants_max = (uint32_t)number;
+	else if (!strcmp(word, "path-period"))
+		o->path_period = number;
 	else if (!strcmp(word, "window"))
 		o->window_bytes = number;
 	else if (number < 1 || number > 64 || number & (number - 1))

@@ -4,10 +4,12 @@
  * line, words apart by blanks, `#` begins a comment:
  *
  *   options cell=4 units=ir,bb metrics=both max-points=100 stamp-limit=64 window=4096 contexts=2 variants=1
+ *   options path-metrics=time,misses path-period=8
  *                           first, if at all; what is left out has its default
  *                           (4, ir, both, 100000, 2^30, 0, none, 0); contexts are tree, collapsed,
  *                           or the k of a forest of slabs; variants are functions by so many
- *                           callers, max-variants of them
+ *                           callers, max-variants of them; of paths, one activation in path-period
+ *                           is said to be measured
  *   function NAME [folded]  only needed for `folded`: the function is part of its callers
  *   thread N [parent M]     thread N begins; threads are numbered 1, 2, 3, ... and 1 is there
  *   on N                    the lines that follow are thread N's
@@ -25,6 +27,7 @@
  *   collect on|off
  *   renumber                the thread's stamps are renumbered now
  *   end                     the thread ends
+ *   graph, block, edge, number, walk, repeats ...    control flow graphs and paths: sources/replay/walks.h
  *   for I FIRST LAST        the lines up to the matching `next`, with $I from FIRST to LAST
  *   next
  *
@@ -38,10 +41,15 @@
 
 #include "sources/replay/replay.h"
 
+#define SLOPE_SCRIPT_NAME_BYTES 16
+
 struct slope_script_options {
 	struct slope_config config;
-	char unit_name[SLOPE_UNITS_MAX][16];
+	char unit_name[SLOPE_UNITS_MAX][SLOPE_SCRIPT_NAME_BYTES];
 	uint64_t window_bytes;
+	uint32_t path_metrics;       /* the session's fields of these names */
+	char path_metric_name[SLOPE_PATH_METRICS][SLOPE_SCRIPT_NAME_BYTES];
+	uint64_t path_period;
 };
 
 /*

@@ -101,6 +101,10 @@ static int replay(const char *name, const char *text, const char *output)
 	}
 	if (!slope_session_init(&session, &options.config, &slope_replay_host))
 		return complain(name, "out of memory");
+	session.path_metrics = options.path_metrics;
+	session.path_period = options.path_period;
+	for (uint32_t m = 0; m < options.path_metrics; m++)
+		session.path_metric_name[m] = options.path_metric_name[m];
 	if (options.config.parallel)
 		slope_session_parallel(&session);
 	struct slope_replay *r = slope_replay_new(&session, options.window_bytes);

@@ -16,16 +16,7 @@
 
 int accesses_register(ZydisRegister r)
 {
-	static const struct { ZydisRegister first, last; int number; } list[] = {
-		{ ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_R15, 0 }, { ZYDIS_REGISTER_EAX, ZYDIS_REGISTER_R15D, 0 },
-		{ ZYDIS_REGISTER_AX, ZYDIS_REGISTER_R15W, 0 }, { ZYDIS_REGISTER_AL, ZYDIS_REGISTER_BL, 0 },
-		{ ZYDIS_REGISTER_AH, ZYDIS_REGISTER_BH, 0 }, { ZYDIS_REGISTER_SPL, ZYDIS_REGISTER_R15B, REG_RSP },
-	};
-
-	for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
-		if (r >= list[i].first && r <= list[i].last)
-			return (int)(r - list[i].first) + list[i].number;
-	return NO_REGISTER;
+	return decoder_register(r);
 }
 
 static struct address address_of(const ZydisDecodedOperand *o, const ZydisDecodedInstruction *i, uint64_t pc)

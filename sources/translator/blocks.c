@@ -7,6 +7,7 @@
  */
 #include "sources/translator/making.h"
 #include "sources/translator/observing.h"
+#include "sources/translator/following.h"
 
 static struct maker maker;               /* one block at a time */
 
@@ -143,10 +144,13 @@ static void emit_step(struct maker *m, unsigned step)
 
 	switch (s->kind) {
 	case STEP_PLAIN:
-		if (s->moves_stack)
+		if (s->moves_stack && observer.on) {
 			emit_stack_move(m, step);
-		else
-			blocks_copy(m, s);
+			break;
+		}
+		if (s->moves_stack)
+			emit_save(&m->e, REG_RSP, CTX_OLD_SP);
+		blocks_copy(m, s);
 		break;
 	case STEP_BRANCH:
 		exits_branch(m, step);
@@ -154,11 +158,13 @@ static void emit_step(struct maker *m, unsigned step)
 	case STEP_FOLLOWED:
 		break;
 	case STEP_REPEATED:
-		if (observer.on)
+		if (observer.looks)
 			strings_before(&m->e);
 		blocks_copy(m, s);
 		if (observer.on)
 			strings_after(&m->e, &s->i);
+		if (observer.paths)
+			pathcode_repeated(m, s);
 		break;
 	case STEP_REQUEST:
 	case STEP_LAST:
@@ -190,6 +196,8 @@ static void emit_end(struct maker *m)
 	default:
 		break;
 	}
+	if (observer.paths && last->kind == STEP_REPEATED)
+		pathcode_on(m, last, next);
 	exits_on(m, CONDITION_NONE, next);
 }
 
@@ -206,6 +214,8 @@ static void emit_start(struct maker *m)
 		doubts_emit(m);
 	if (m->facts.entry && !codeplaces_is_stub(pc))
 		checks_entry(m, codeplaces_function(pc));
+	if (observer.paths && codeplaces_is_stub(pc))
+		pathcode_stub(m);
 	m->facts.called = (uint16_t)(m->e.at - m->start);
 	if (m->stamp != NO_REGISTER)
 		emit_save(&m->e, (unsigned)m->stamp, CTX_STAMP_HOME);
@@ -221,6 +231,17 @@ static void emit_count(struct maker *m, bool keep_flags)
 	m->facts.counted = (uint16_t)(m->e.at - m->start);
 	m->facts.instructions = (int16_t)m->trace.instructions;
 	m->facts.blocks = (int16_t)m->trace.blocks;
+}
+
+/* The path across a step that does not branch. */
+static void emit_way_on(struct maker *m, unsigned step)
+{
+	const struct step *s = &m->trace.step[step];
+
+	if (s->kind == STEP_PLAIN)
+		pathcode_on(m, s, s->next);
+	else if (s->kind == STEP_FOLLOWED)
+		pathcode_on(m, s, making_target(s));
 }
 
 static void emit_steps(struct maker *m)
@@ -243,6 +264,8 @@ static void emit_steps(struct maker *m)
 		mark->spared = making_is_spared(m, n);
 		mark->own = (uint16_t)(m->e.at - m->start);
 		emit_step(m, n);
+		if (observer.paths)
+			emit_way_on(m, n);
 	}
 	if (m->counted_at == m->trace.steps)
 		emit_count(m, m->trace.live_flags != 0);
@@ -256,11 +279,15 @@ const struct block *blocks_translate(uint64_t pc, int prefer)
 	bool there;
 
 	decoder_begin(&runtime.decoder);
+	if (observer.paths)
+		pathplaces_at(pc);
 	there = trace_make(&m->trace, pc);
-	decoder_end(&runtime.decoder);
-	if (!there)
+	if (!there) {
+		decoder_end(&runtime.decoder);
 		return NULL;
+	}
 	if (m->trace.entry_flags) {
+		decoder_end(&runtime.decoder);
 		/* From now on flags live across calls: in all blocks. */
 		runtime.flags_cross_calls = runtime.start_over = true;
 		return NULL;
@@ -289,6 +316,7 @@ const struct block *blocks_translate(uint64_t pc, int prefer)
 			checks_cold(m, &m->cold[n]);
 	}
 	exits_finish(m);
+	decoder_end(&runtime.decoder);
 	block = codecache_add(&runtime.cache, pc, end, m->e.at, m->mark, m->marks);
 	if (!block)
 		system_stop("no memory for translated code", NULL);

@@ -254,17 +254,17 @@ void codecache_changed(struct codecache *c, uint64_t start, uint64_t bytes)
 /* ---- blocks ---- */
 
 /* The target's place in the table, made if there is none. */
-static void remember(struct codecache *c, uint64_t pc, uint64_t code, uint32_t fn, bool anew)
+static void remember(struct codecache *c, struct codecache_target target, bool anew)
 {
 	bool fresh;
-	uint64_t *at = slope_map_put(&c->target_by_pc, pc, &fresh);
+	uint64_t pc = target.pc, *at = slope_map_put(&c->target_by_pc, pc, &fresh);
 	uint32_t *first = &codecache_table[0][pc % CODECACHE_TABLE], *second = &codecache_table[1][pc % CODECACHE_TABLE];
 
 	if (!at || PLAN_TARGETS + (c->targets + 1) * sizeof(struct codecache_target) > PLAN_SELF_END)
 		return;
 	if (!*at || anew) {
 		*at = c->targets++ * sizeof(struct codecache_target);
-		*target_at((uint32_t)*at) = (struct codecache_target){ pc, code, fn };
+		*target_at((uint32_t)*at) = target;
 	}
 	/* The one that was looked for last comes first. */
 	if (*first != (uint32_t)*at && target_at(*first)->pc != pc)
@@ -300,15 +300,15 @@ const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_
 	c->next_cold = (uint8_t *)cold_end;
 	/* Other threads look into the table at any time: only now is all of the code there. */
 	for (unsigned i = 0; i < c->returns; i++)
-		remember(c, c->returned[i].pc, c->returned[i].code, UINT32_MAX, true);
+		remember(c, c->returned[i], true);
 	c->returns = 0;
 	return b;
 }
 
-void codecache_remember(struct codecache *c, const struct block *block, uint32_t fn)
+void codecache_remember(struct codecache *c, const struct block *block, uint32_t fn, uint64_t begin)
 {
 	if (!block->dead)
-		remember(c, block->pc, block->code, fn, false);
+		remember(c, (struct codecache_target){ block->pc, block->code, fn, begin }, false);
 }
 
 uint64_t codecache_call(struct codecache *c, uint64_t pc, uint64_t code)
@@ -321,8 +321,8 @@ uint64_t codecache_call(struct codecache *c, uint64_t pc, uint64_t code)
 	return known;
 }
 
-void codecache_return(struct codecache *c, uint64_t pc, uint64_t code)
+void codecache_return(struct codecache *c, uint64_t pc, uint64_t code, uint64_t begin)
 {
 	if (c->returns < CODECACHE_RETURNS)
-		c->returned[c->returns++] = (struct codecache_target){ .pc = pc, .code = code };
+		c->returned[c->returns++] = (struct codecache_target){ pc, code, UINT32_MAX, begin };
 }

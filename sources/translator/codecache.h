@@ -81,6 +81,7 @@ struct block {
 struct codecache_target {
 	uint64_t pc, code;
 	uint64_t fn;                 /* the function that a call of it enters, as codeplaces_function says; UINT32_MAX: not known */
+	uint64_t begin;              /* what CTX_PATH is where it begins: following.h */
 };
 
 struct codecache {
@@ -148,14 +149,14 @@ const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_
 				  const struct mark *mark, uint32_t marks);
 
 /* From now on indirect branches and returns to the block find it by themselves. */
-void codecache_remember(struct codecache *c, const struct block *block, uint32_t fn);
+void codecache_remember(struct codecache *c, const struct block *block, uint32_t fn, uint64_t begin);
 /*
  * Where the call instruction at this address is made, or 0; then it is made at `code` from now on. There is one such place for
  * each, so that a return finds the place that the processor expects.
  */
 uint64_t codecache_call(struct codecache *c, uint64_t pc, uint64_t code);
 /* Returns to this address of the program are to come to this place in the block in the making, when it is made. */
-void codecache_return(struct codecache *c, uint64_t pc, uint64_t code);
+void codecache_return(struct codecache *c, uint64_t pc, uint64_t code, uint64_t begin);
 
 /* The branch now goes to the block, and where both borrow the same register, without giving it back. */
 void codecache_link(struct codecache *c, const struct codecache_branch *branch, const struct block *block);

@@ -198,7 +198,8 @@ bool codeplaces_is_stub(uint64_t address)
 
 	if (m && symbols_in_stub(&m->symbols, own))
 		return true;
-	if (!space_allows(&runtime.space, address, 16, PROT_READ) || !looks_like_stub((const uint8_t *)address))
+	if (address >= runtime.space.window || !space_allows(&runtime.space, address, 16, PROT_READ) ||
+	    !looks_like_stub((const uint8_t *)address))
 		return false;
 	const struct symbols_function *f = m ? symbols_around(&m->symbols, own) : NULL;
 
@@ -271,6 +272,77 @@ bool codeplaces_is_entry(uint64_t address)
 
 	/* The unlikely parts that gcc moves away have symbols, but are no functions. */
 	return f && f->start == own && !contains(f->name, ".cold");
+}
+
+uint64_t codeplaces_slot(uint64_t stub)
+{
+	const uint8_t *code = (const uint8_t *)stub;
+	int32_t displacement;
+
+	if (stub >= runtime.space.window || !space_allows(&runtime.space, stub, 16, PROT_READ) || !looks_like_stub(code))
+		return 0;
+	while (*code != 0xff)
+		code += *code == 0xf3 ? 4 : 1;
+	slope_copy(&displacement, code + 2, sizeof displacement);
+	return (uint64_t)code + 6 + (uint64_t)(int64_t)displacement;
+}
+
+const char *codeplaces_called_name(uint64_t address)
+{
+	uint64_t own, slot = codeplaces_is_stub(address) ? codeplaces_slot(address) : 0;
+	struct module *m = find(address, &own);
+	const struct symbols_function *f = m && !slot ? symbols_around(&m->symbols, own) : NULL;
+
+	if (m && slot)
+		return symbols_slot_name(&m->symbols, own + (slot - address));
+	return f && f->start == own ? f->name : NULL;
+}
+
+bool codeplaces_is_border(uint64_t address)
+{
+	uint64_t own;
+	struct module *m = find(address, &own);
+	const struct symbols_function *f = m ? symbols_around(&m->symbols, own) : NULL;
+
+	return f ? f->start == own && !contains(f->name, ".cold") : m && symbols_begins_frame(&m->symbols, own);
+}
+
+bool codeplaces_is_start(uint64_t address)
+{
+	uint64_t own;
+	struct module *m = find(address, &own);
+	const struct symbols_function *f = m ? symbols_around(&m->symbols, own) : NULL;
+
+	return !f || f->start == own;
+}
+
+uint64_t codeplaces_next_entry(uint64_t address)
+{
+	uint64_t own;
+	struct module *m = find(address, &own);
+	size_t low = 0, high = m ? m->symbols.count : 0;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (m->symbols.function[middle].start <= own)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	uint64_t symbol = m && low < m->symbols.count ? address + (m->symbols.function[low].start - own) : UINT64_MAX;
+	uint64_t frame = m ? symbols_next_frame(&m->symbols, own) : UINT64_MAX;
+
+	frame = frame == UINT64_MAX ? frame : address + (frame - own);
+	return symbol < frame ? symbol : frame;
+}
+
+uint64_t codeplaces_own_address(uint64_t address)
+{
+	uint64_t own = address;
+
+	find(address, &own);
+	return own;
 }
 
 const struct symbols_range *codeplaces_code_range(uint64_t address)

@@ -49,6 +49,10 @@
 #define CTX_KEPT (CTX_ODD + 8)    /* four registers while gate.S takes cells */
 #define CTX_COST (CTX_ODD + 40)    /* what was spent, one word per unit: blocks count instructions and themselves */
 #define CTX_FAR_HOME (CTX_COST + 32)    /* of the register by way of which an instruction reaches its operand */
+#define CTX_PATH (CTX_COST + 40)    /* the path that is being followed: following.h */
+#define CTX_PATH_KEPT (CTX_COST + 48)    /* two registers while code for paths uses them */
+#define CTX_COUNTDOWN (CTX_COST + 72)    /* calls until one is measured */
+#define CTX_OLD_SP (CTX_COST + 64)    /* the stack pointer before it was set last */
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
 #define CTX_QUICK_AT 0x20000
@@ -72,6 +76,8 @@
 #define SITE_SYSCALL 2
 #define SITE_ODD_STACK 3         /* the stack pointer is not a multiple of 4: nobody may take it for one any more */
 #define SITE_CHANGED 4           /* the code is not what the block was made of */
+#define SITE_RETURN 5            /* as SITE_INDIRECT, behind a call: the path is the caller's */
+#define SITE_CASE 6              /* as SITE_INDIRECT; the path is one that goes on there */
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
@@ -109,6 +115,11 @@ struct context {
 	uint64_t kept[4];
 	uint64_t cost[4];
 	uint64_t far_home;
+	uint64_t path, path_kept[2], old_sp;
+	int64_t countdown;
+	uint64_t path_flag;              /* PATHS_MEASURED: the activation that begins next is measured */
+	struct measures *measures;
+	uint64_t path_pc;                /* where the program is while C is at work, if that counts for its path */
 	uint64_t clock;                  /* when the time was looked at last, in cycles; see fibers.c */
 	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */
 	uint64_t signal_mask;            /* the program's, while a signal is waiting */
@@ -147,6 +158,10 @@ _Static_assert(CTX_AT + offsetof(struct context, flags_home) == CTX_FLAGS_HOME, 
 _Static_assert(CTX_AT + offsetof(struct context, returns) == CTX_RETURNS, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, odd) == CTX_ODD, "as quick.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, far_home) == CTX_FAR_HOME, "as blocks.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, path) == CTX_PATH, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, path_kept) == CTX_PATH_KEPT, "as pathcode.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, countdown) == CTX_COUNTDOWN, "as pathcode.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, old_sp) == CTX_OLD_SP, "as blocks.c has it");
 
 /* The context of the thread that runs. */
 static inline struct context *context_here(void)
@@ -208,6 +223,8 @@ void slope_gate_return(void);
 void slope_gate_return_event(void);      /* called before a return that pops more; only the event, and the address to return to */
 void slope_gate_plain_return(void);      /* the same as slope_gate_return when nothing is observed */
 void slope_gate_plain_return_event(void);
+void slope_gate_path_return(void);       /* the same when paths are followed, but nothing else is observed */
+void slope_gate_path_return_event(void);
 
 /*
  * A system call of the program. Not made, with result -512, when a signal is

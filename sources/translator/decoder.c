@@ -173,6 +173,8 @@ bool decoder_init(struct decoder *d, const char *path)
 
 void decoder_begin(struct decoder *d)
 {
+	if (d->open++)
+		return;
 	__asm__ volatile("rdfsbase %0" : "=r"(d->program_fs));
 	__asm__ volatile("wrfsbase %0" : : "r"(d->guard) : "memory");
 	__asm__ volatile("fxsave64 %0" : "=m"(d->vectors));
@@ -180,6 +182,8 @@ void decoder_begin(struct decoder *d)
 
 void decoder_end(struct decoder *d)
 {
+	if (--d->open)
+		return;
 	__asm__ volatile("fxrstor64 %0" : : "m"(d->vectors));
 	__asm__ volatile("wrfsbase %0" : : "r"(d->program_fs) : "memory");
 }

@@ -22,14 +22,31 @@ struct decoder {
 	ZyanStatus (*operands)(const ZydisDecoder *decoder, const ZydisDecoderContext *context,
 			       const ZydisDecodedInstruction *instruction, ZydisDecodedOperand *operands, ZyanU8 count);
 	ZydisDecoderContext context;
+	unsigned open;               /* how often it was begun */
 	uint64_t program_fs;
 	uint64_t guard[8];           /* what it finds at %fs */
 	unsigned char vectors[512] __attribute__((aligned(16)));
 };
 
+/* The general register around this one, or -1. */
+static inline int decoder_register(ZydisRegister r)
+{
+	static const struct { ZydisRegister first, last; int number; } list[] = {
+		{ ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_R15, 0 }, { ZYDIS_REGISTER_EAX, ZYDIS_REGISTER_R15D, 0 },
+		{ ZYDIS_REGISTER_AX, ZYDIS_REGISTER_R15W, 0 }, { ZYDIS_REGISTER_AL, ZYDIS_REGISTER_BL, 0 },
+		{ ZYDIS_REGISTER_AH, ZYDIS_REGISTER_BH, 0 }, { ZYDIS_REGISTER_SPL, ZYDIS_REGISTER_R15B, 4 },
+	};
+
+	for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
+		if (r >= list[i].first && r <= list[i].last)
+			return (int)(r - list[i].first) + list[i].number;
+	return -1;
+}
+
 /* False when the library is not there or not as expected. */
 bool decoder_init(struct decoder *d, const char *library);
 
+/* They may be nested. */
 void decoder_begin(struct decoder *d);
 void decoder_end(struct decoder *d);
 

@@ -2,6 +2,7 @@
 /* Translated code has left for C: find out why, and where it goes on. */
 #include "sources/translator/runtime.h"
 #include "sources/translator/observing.h"
+#include "sources/translator/following.h"
 
 #include <linux/mman.h>
 
@@ -21,6 +22,8 @@ static uint64_t next_pc(const struct site *site, struct context *ctx)
 	case SITE_SYSCALL:
 		return syscalls_do(ctx, site->target);
 	case SITE_INDIRECT:
+	case SITE_RETURN:
+	case SITE_CASE:
 		return ctx->guest_target;
 	default:
 		return site->target;
@@ -97,7 +100,8 @@ static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t gen
 	lock_take(&runtime.lock);
 	block = find_or_make(pc, borrowed_before(&branch));
 	if (block && site->kind != SITE_DIRECT)
-		codecache_remember(&runtime.cache, block, observer.on ? codeplaces_function(block->pc) : UINT32_MAX);
+		codecache_remember(&runtime.cache, block, observer.on ? codeplaces_function(block->pc) : UINT32_MAX,
+				   observer.paths ? pathplaces_begin(block->pc) : 0);
 	else if (block && branch.patch && generation == runtime.cache.generation)
 		codecache_link(&runtime.cache, &branch, block);
 	lock_give(&runtime.lock);
@@ -126,5 +130,9 @@ void slope_dispatch(const void *at, struct context *ctx)
 		lock_give(&runtime.lock);
 	}
 	known = site.kind != SITE_DIRECT ? codecache_target(pc) : NULL;
+	if (observer.paths && site.kind == SITE_INDIRECT)
+		pathevents_start(ctx, pc);
+	else if (observer.paths && site.kind == SITE_RETURN && !known)
+		pathevents_returned(ctx, pc);
 	ctx->target = known ? known->code : find_and_link(&site, pc, generation);
 }

@@ -78,7 +78,7 @@ static bool ends_process(int number)
 static bool wants_ours(int number, uint64_t handler)
 {
 	return handler > 1 || number == SIGTRAP || (number == SIGSEGV && signals.watching) ||
-	       (observer.on && handler == HANDLER_DEFAULT && ends_process(number));
+	       (observer.profiles && handler == HANDLER_DEFAULT && ends_process(number));
 }
 
 void signals_watch_faults(void)
@@ -106,7 +106,7 @@ void signals_start(void)
 	for (int number = 1; number < SIGNALS; number++) {
 		struct disposition now, set = ours(0);
 
-		if (!observer.on || !ends_process(number) ||
+		if (!observer.profiles || !ends_process(number) ||
 		    system_call(__NR_rt_sigaction, number, 0, (long)&now, SIGNAL_SET_BYTES, 0, 0) || now.handler != HANDLER_DEFAULT)
 			continue;
 		system_call(__NR_rt_sigaction, number, (long)&set, 0, SIGNAL_SET_BYTES, 0, 0);

@@ -6,6 +6,7 @@
  */
 #include "sources/translator/making.h"
 #include "sources/translator/observing.h"
+#include "sources/translator/following.h"
 
 /* ---- costs ---- */
 
@@ -135,10 +136,15 @@ void exits_branch(struct maker *m, unsigned step)
 	const struct step *s = &m->trace.step[step];
 	struct exit_costs more = exits_costs(m, step);
 	int condition = (s->i.opcode & 15) ^ s->taken;
+	bool last = step + 1 == m->trace.steps && making_branches_last(m);
 	struct cold *c;
 
+	if (observer.paths && !observer.on) {
+		pathcode_branch(m, step, last);
+		return;
+	}
 	/* At the end, where both ways are counted: the target first, which loops most often go to. */
-	if (step + 1 == m->trace.steps && making_branches_last(m)) {
+	if (last) {
 		exits_on(m, s->i.opcode & 15, making_target(s));
 		exits_on(m, CONDITION_NONE, s->next);
 		return;

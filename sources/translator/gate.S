@@ -8,6 +8,7 @@
 	.globl slope_gate_reads, slope_gate_writes, slope_gate_read_any, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
 	.globl slope_gate_jump_from_stub, slope_gate_call, slope_gate_call_address, slope_gate_return, slope_gate_return_event
 	.globl slope_gate_plain_return, slope_gate_plain_return_event
+	.globl slope_gate_path_return, slope_gate_path_return_event
 	.globl slope_gate_clone, slope_gate_exit
 	.globl slope_gate_syscall_begin, slope_gate_syscall_instruction, slope_gate_syscall_aborted
 
@@ -464,6 +465,53 @@ slope_gate_plain_return:
 	ret
 	find_return_missed
 
+/* The path that the caller was on comes back. If none was kept, C begins one where this return goes to. */
+	.macro take_path place
+	mov %gs:\place, %rcx
+	movq $0, %gs:\place
+	mov %rcx, %gs:CTX_PATH
+	test %rcx, %rcx
+	jle 5f
+6:
+	.endm
+	.macro take_path_missed place
+5:	mov %rdi, %gs:CTX_REG(7)
+	mov %rsi, %gs:CTX_REG(6)
+	mov %rdx, %gs:CTX_REG(2)
+	lea \place, %rdi
+	mov $pathevents_landed, %eax
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
+	call slope_gate_report
+	mov %gs:CTX_REG(4), %rsp
+	mov %gs:CTX_REG(7), %rdi
+	mov %gs:CTX_REG(6), %rsi
+	mov %gs:CTX_REG(2), %rdx
+	jmp 6b
+	.endm
+
+slope_gate_path_return:
+	mov %rax, %gs:CTX_REG(0)
+	mov %rcx, %gs:CTX_REG(1)
+	take_path (%rsp)
+	find_return (%rsp)
+	mov %gs:CTX_REG(0), %rax
+	mov %gs:CTX_REG(1), %rcx
+	ret
+	find_return_missed
+	take_path_missed (%rsp)
+
+slope_gate_path_return_event:
+	mov %rax, %gs:CTX_REG(0)
+	mov %rcx, %gs:CTX_REG(1)
+	take_path 8(%rsp)
+	find_return 8(%rsp)
+	mov %gs:CTX_REG(0), %rax
+	mov %gs:CTX_REG(1), %rcx
+	ret
+	find_return_missed
+	take_path_missed 8(%rsp)
+
 slope_gate_plain_return_event:
 	mov %rax, %gs:CTX_REG(0)
 	mov %rcx, %gs:CTX_REG(1)
@@ -479,7 +527,7 @@ slope_gate_return_missed:
 	mov %gs:CTX_HOST_RSP, %rsp
 	call slope_gate_leave
 	.quad 0
-	.long SITE_INDIRECT, 0, 0, 0
+	.long SITE_RETURN, 0, 0, 0
 
 slope_gate_syscall:
 	push %rbx

@@ -28,12 +28,20 @@
 #define EXITS_MAX 16u
 #define JUMPS_MAX 20u
 
+/* What becomes of the path that is followed where an indirect branch leads. */
+enum lookup_path {
+	LOOKUP_PLAIN,                /* none is followed */
+	LOOKUP_BEGINS,               /* one begins there */
+	LOOKUP_KEEPS,                /* CTX_PATH is as it is to be there, */
+	LOOKUP_RETURNS,              /* or as it is at the call that is returned from */
+};
+
 /* A piece of the cold part, entered by jumps and, where it comes back, left by one. */
 struct cold {
 	/* Those of checks.c, those of transfers.c. */
 	enum {
 		COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK,
-		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED,
+		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED, COLD_WAY, COLD_MEASURED, COLD_SAMPLE,
 	} kind;
 	uint8_t *jump[JUMPS_MAX];    /* their displacements */
 	unsigned jumps;
@@ -43,6 +51,10 @@ struct cold {
 	uint16_t live;               /* registers that somebody needs there */
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
 	bool keep_flags;             /* COLD_MISS: as the first look did; others: the program's are at CTX_FLAGS_HOME */
+	enum lookup_path path;       /* COLD_MISS */
+	const struct path_place *place;      /* COLD_MEASURED: the edge that is taken */
+	uint32_t way;                /* enum slope_edge_way */
+	uint64_t target;             /* COLD_MEASURED; COLD_SAMPLE: of the call; 0: in rcx */
 	const struct symbols_range *code;    /* COLD_FAR: the module's */
 	unsigned step;               /* COLD_BRANCH and COLD_STACK: the one that left; COLD_ODD_STACK: the one before which */
 };

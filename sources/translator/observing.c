@@ -5,6 +5,7 @@
 #include <linux/mman.h>
 
 #include "include/slope.h"
+#include "sources/translator/following.h"
 
 #define CLEAR_BY_PAGES_BYTES 65536u
 #define BASE_REACH 256u
@@ -47,6 +48,13 @@ static bool take_pattern(const char *option, const char *name, struct patterns *
 	return value != NULL;
 }
 
+void observing_decide(void)
+{
+	observer.on = observer.profiles && (!observer.paths || observer.path_input);
+	observer.paths = observer.profiles && observer.paths;
+	observer.looks = observer.on || observer.paths;
+}
+
 bool observing_option(const char *option)
 {
 	struct observer *o = &observer;
@@ -56,9 +64,17 @@ bool observing_option(const char *option)
 		return true;
 	}
 	if (take_text(option, "--slope-out=", &o->out)) {
-		o->on = true;
+		o->profiles = true;
 		return true;
 	}
+	if (system_same(option, "--paths"))
+		return o->paths = true;
+	if (system_same(option, "--path-input"))
+		return o->path_input = true;
+	if (system_same(option, "--path-contexts"))
+		return o->path_contexts = true;
+	if (system_same(option, "--context-events"))
+		return o->context_events = true;
 	if (take_number(option, "--contexts=", &o->contexts)) {
 		o->contexts++;
 		return true;
@@ -69,7 +85,7 @@ bool observing_option(const char *option)
 		return o->context_collapse = true;
 	return take_text(option, "--burst=", &o->burst) || take_number(option, "--context=", &o->context_k) ||
 	       take_number(option, "--max-contexts=", &o->max_contexts) ||
-	       take_number(option, "--main-pid=", &o->main_pid) || take_number(option, "--cell=", &o->cell_bytes) ||
+	       take_number(option, "--path-sample=", &o->path_sample) || take_number(option, "--main-pid=", &o->main_pid) || take_number(option, "--cell=", &o->cell_bytes) ||
 	       take_number(option, "--max-points=", &o->max_points) || take_number(option, "--stamp-limit=", &o->stamp_limit) ||
 	       take_text(option, "--cost=", &o->cost) || take_text(option, "--input=", &o->input) ||
 	       take_pattern(option, "--toggle=", &o->toggle) || take_pattern(option, "--only=", &o->only) ||
@@ -224,14 +240,20 @@ void observing_mapped(uint64_t address, uint64_t bytes, bool over)
 
 void observing_unmapped(uint64_t address, uint64_t bytes)
 {
-	if (!observer.on || !bytes)
+	if (!bytes)
 		return;
-	forget(address, bytes);
-	codeplaces_forget(address, bytes);
+	if (observer.paths)
+		pathplaces_forget(address, bytes);
+	if (observer.on)
+		forget(address, bytes);
+	if (observer.looks)
+		codeplaces_forget(address, bytes);
 }
 
 void observing_moved(uint64_t from, uint64_t to, uint64_t bytes)
 {
+	if (observer.paths)
+		pathplaces_forget(from, bytes);
 	if (!observer.on || from == to || !bytes)
 		return;
 	slope_session_move(&observer.session, from, to, bytes);
@@ -284,6 +306,13 @@ void observing_forked(void)
 	struct context *ctx = context_here();
 	struct fiber *f = ctx->fiber;
 
+	if (observer.paths)
+		pathevents_forked();
+	if (!observer.on && observer.looks) {
+		f->core->os_id = ctx->tid;
+		f->next = NULL;
+		ctx->fibers = f;
+	}
 	if (!observer.on)
 		return;
 	/* Other stacks and threads have no past here. */
@@ -305,16 +334,18 @@ static void use_window(struct context *ctx)
 bool observing_thread(struct context *ctx, const struct fiber *parent)
 {
 	ctx->fiber = fibers_new(ctx, parent, ctx->reg[REG_RSP] + BASE_REACH);
-	if (ctx->fiber && ctx->room->shadow_bytes)
+	if (ctx->fiber && observer.on && ctx->room->shadow_bytes)
 		use_window(ctx);
 	return ctx->fiber;
 }
 
 void observing_thread_ends(struct context *ctx)
 {
-	if (!observer.on || !ctx->fiber)
+	if (!observer.looks || !ctx->fiber)
 		return;
 	profilefile_note_names(ctx);
+	if (observer.paths)
+		pathevents_end(ctx);
 	fibers_end_all(ctx);
 }
 
@@ -363,6 +394,8 @@ void observing_start(uint64_t pc, uint64_t sp)
 	};
 	struct context *ctx = context_here();
 
+	if (!observer.on)
+		config.marked = false;
 	if (1u << config.cell_log2 != observer.cell_bytes)
 		system_stop("--cell: give a power of two from 1 to 64", NULL);
 	choose_units(observer.cost);
@@ -376,13 +409,20 @@ void observing_start(uint64_t pc, uint64_t sp)
 	observer.session.each_window_word = each_window_word;
 	if (!observer.main_pid)
 		observer.main_pid = (uint64_t)system_call(__NR_getpid, 0, 0, 0, 0, 0, 0);
-	make_directory();
+	if (observer.on)
+		make_directory();
 	ctx->own_stack = runtime.space.window - PLAN_STACK_MAX_BYTES;
 	ctx->own_stack_end = runtime.space.window;
 	ctx->fiber = fibers_new(ctx, NULL, sp + BASE_REACH);
 	if (!ctx->fiber)
 		system_stop("no memory for the profile", NULL);
-	use_window(ctx);
+	if (observer.on)
+		use_window(ctx);
+	measures_start(ctx);
+	if (observer.paths)
+		pathevents_start(ctx, pc);
+	if (!observer.on)
+		return;
 	observer.inlined = !observer.by_call && checks_possible();
 	activations_begin(pc, sp);
 }

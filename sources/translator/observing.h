@@ -11,6 +11,7 @@
  *   strings.c      repeated string instructions
  *   kerneldata.c   what system calls read and write
  *   profilefile.c  the profile
+ *   counters.h     counters of the processor and the kernel (counterlist.c, eventnames.c)
  *
  * A thread tells of itself without the lock. Session-wide calls are made with it.
  *
@@ -50,7 +51,15 @@ struct fiber {
 };
 
 struct observer {
-	bool on;                     /* --slope-out was given */
+	bool on;                     /* calls, costs and input sizes are observed */
+	bool paths;                  /* so are paths */
+	bool looks;                  /* either of them */
+	bool profiles;               /* --slope-out was given: a profile is written */
+	bool path_input;             /* --paths does not switch the others off */
+	bool measures;               /* paths are measured by counters */
+	bool path_contexts;          /* paths are told apart by calling context */
+	bool context_events;         /* contexts are measured, paths are not followed */
+	uint64_t path_sample;        /* one activation in so many is measured */
 	const char *out, *cost, *input;
 	uint64_t main_pid, cell_bytes, max_points, stamp_limit;
 	struct patterns toggle, only, skip;
@@ -76,6 +85,8 @@ extern struct observer observer;
 
 /* True if the option is one of ours. */
 bool observing_option(const char *option);
+/* All options are there. */
+void observing_decide(void);
 /* Shadow bytes that a window of the program needs. */
 uint64_t observing_shadow_bytes(uint64_t window_bytes);
 /* The session with its first thread; the program begins at `pc` with this stack pointer. */
@@ -107,6 +118,18 @@ bool codeplaces_is_stub(uint64_t address);
 uint32_t codeplaces_site(uint64_t back);
 /* Does a function with a symbol begin here? */
 bool codeplaces_is_entry(uint64_t address);
+/* Is that where its function begins, or is there no symbol that says otherwise? */
+bool codeplaces_is_start(uint64_t address);
+/* The name of the function that a call of this address comes to, through a stub or not; NULL: not known. */
+const char *codeplaces_called_name(uint64_t address);
+/* The slot that a stub jumps by, in memory; 0: none. */
+uint64_t codeplaces_slot(uint64_t stub);
+/* Does a function begin here, with a symbol, or where there is none, by the unwind tables? */
+bool codeplaces_is_border(uint64_t address);
+/* Where the next symbol or function begins behind this address. */
+uint64_t codeplaces_next_entry(uint64_t address);
+/* The address in its module's own space. */
+uint64_t codeplaces_own_address(uint64_t address);
 /* Where the module around this code has its code, for good; NULL when there is none. */
 const struct symbols_range *codeplaces_code_range(uint64_t address);
 /* Does the address show an ELF file? */
@@ -164,6 +187,9 @@ bool checks_possible(void);
 
 void strings_before(struct emit *e);
 void strings_after(struct emit *e, const ZydisDecodedInstruction *i);
+/* Instead: calls function(kind, rcx, argument), which asks how often it was repeated beyond the first time. */
+void strings_count(struct emit *e, const ZydisDecodedInstruction *i, const void *function, const void *argument);
+uint64_t strings_extra(uint64_t kind, uint64_t left);
 
 /* ---- kerneldata.c ---- */
 

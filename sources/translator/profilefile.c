@@ -8,6 +8,7 @@
 #include <linux/fcntl.h>
 
 #include "format/encode.h"
+#include "sources/translator/following.h"
 
 #define BUFFER_BYTES 65536u
 #define WAIT_ALL 0x40000000      /* __WALL: also for children that send no signal */
@@ -176,6 +177,8 @@ void profilefile_note_names(struct context *ctx)
 
 static void finish_thread(struct context *ctx)
 {
+	if (observer.paths)
+		pathevents_end(ctx);
 	fibers_end_all(ctx);
 }
 
@@ -187,7 +190,7 @@ void profilefile_write(int64_t exit_code, const char *ended)
 		.parent_process = (uint64_t)system_call(__NR_getppid, 0, 0, 0, 0, 0, 0),
 	};
 
-	if (!observer.on)
+	if (!observer.profiles)
 		return;
 	threading_stand_still();
 	if (observer.written)
@@ -217,7 +220,7 @@ void profilefile_before_exec(void)
 	int status;
 
 	threading_stand_still();
-	if (!observer.on)
+	if (!observer.profiles)
 		return;
 	/* An earlier image of this process may have used a number already. */
 	for (exec_name(path); !system_call(__NR_access, (long)path, 0, 0, 0, 0, 0); exec_name(path))
@@ -240,7 +243,7 @@ void profilefile_after_failed_exec(void)
 	char path[RUNTIME_PATH_BYTES];
 
 	threading_go_on();
-	if (!observer.on)
+	if (!observer.profiles)
 		return;
 	exec_name(path);
 	system_call(__NR_unlink, (long)path, 0, 0, 0, 0, 0);

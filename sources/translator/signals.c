@@ -16,6 +16,7 @@
  */
 #include "sources/translator/signals.h"
 #include "sources/translator/observing.h"
+#include "sources/translator/following.h"
 
 #include <linux/mman.h>
 
@@ -114,6 +115,8 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 		slope_session_kernel_write(&observer.session, (uint64_t)f, sizeof *f);
 		activations_handler(a.handler, (uint64_t)f, signals_on_altstack((uint64_t)f));
 	}
+	if (observer.paths)
+		pathevents_handler(context_here(), pc, a.handler, (uint64_t)f);
 	if (a.flags & SA_RESETHAND)
 		dispositions_reset(number);
 	signals_go_to(uc, a.handler);
@@ -155,6 +158,8 @@ uint64_t signals_return(struct context *ctx)
 	restore_vectors(uc);
 	if (observer.on)
 		activations_handler_ends();
+	if (observer.paths)
+		pathevents_handler_ends(ctx, pc, (uint64_t)uc);
 	if (ctx->waiting)
 		ctx->signal_mask = mask;     /* all others wait until this one is delivered */
 	else
@@ -173,7 +178,7 @@ static bool is_observed_string(uint64_t rip)
 
 	for (; *code == 0x66 || *code == 0x67 || (*code & 0xf0) == 0x40 || (*code & 0xfe) == 0xf2; code++)
 		repeated |= (*code & 0xfe) == 0xf2;
-	return observer.on && repeated && ((*code >= 0xa4 && *code <= 0xa7) || (*code >= 0xaa && *code <= 0xaf));
+	return observer.looks && repeated && ((*code >= 0xa4 && *code <= 0xa7) || (*code >= 0xaa && *code <= 0xaf));
 }
 
 /* A signal is waiting: step on, and begin no system call. */
@@ -214,6 +219,7 @@ static void deliver_waiting(struct ucontext *uc, uint64_t pc)
 	int number = (int)ctx->waiting;
 
 	ctx->waiting = 0;
+	ctx->path_pc = pc;
 	if (dispositions_of(number).handler > HANDLER_IGNORED)
 		begin_handler(uc, number, ctx->signal_info, pc, ctx->signal_mask);
 	else if (dispositions_of(number).handler == HANDLER_DEFAULT)
@@ -251,6 +257,7 @@ static void on_step(struct ucontext *uc)
 	if (borrowed)
 		faults_give_back(uc, block);
 	pc = block->pc;
+	ctx->path_pc = pc;
 	ctx->asked = 0;
 	threading_pause(ctx);
 	if (ctx->waiting) {
@@ -305,6 +312,8 @@ static void on_fault(int number, siginfo_t *info, struct ucontext *uc)
 
 	if (pc == FAULTS_SKIPPED)
 		return;
+	if (pc != FAULTS_NOWHERE)
+		ctx->path_pc = pc;
 	if (number == SIGILL || number == SIGFPE)
 		info->si_addr = (void *)pc;      /* the instruction's own address */
 	if (pc == FAULTS_NOWHERE && !is_programs(uc->uc_mcontext.rip, (uint64_t)info->si_addr))

@@ -8,6 +8,7 @@
  * instruction: status 0, or one line that says what is in the way.
  */
 #include "sources/translator/runtime.h"
+#include "sources/translator/counters.h"
 #include "sources/translator/observing.h"
 
 #include <linux/auxvec.h>
@@ -52,7 +53,7 @@ static void take_option(struct start *start, const char *option)
 			system_stop("--window-log2=", value, ": give a number from 35 to 44", NULL);
 	} else if ((value = system_after(option, "--log-file="))) {
 		system_log = value;
-	} else if (!observing_option(option)) {
+	} else if (!counters_option(option) && !observing_option(option)) {
 		system_stop("slope-translator: unknown option ", option, NULL);
 	}
 }
@@ -204,6 +205,7 @@ void slope_translator_main(const uint64_t *own)
 		at++;
 	check_processor(at + 1);
 	take_options(&start, (int)own[0], argv);
+	observing_decide();
 	runtime.self = own_path();
 	runtime.program = start.argv[0];
 	space_init(&runtime.space, UINT64_C(1) << start.window_log2, &runtime.lock);
@@ -221,9 +223,11 @@ void slope_translator_main(const uint64_t *own)
 	runtime.argv = argv;
 	uint64_t pc = load(own, argv);
 
+	if (start.check && !counters_possible())
+		system_stop(counters.reason, NULL);
 	if (start.check)
 		system_call(__NR_exit_group, 0, 0, 0, 0, 0, 0);
-	if (observer.on)
+	if (observer.looks)
 		observing_start(pc, context_here()->reg[REG_RSP]);
 	signals_start();
 	const struct block *block = dispatch_block(pc);

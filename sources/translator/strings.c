@@ -63,16 +63,32 @@ static bool ended_by_comparison(uint32_t kind, uint64_t si, uint64_t di, uint64_
 	return (with == element(di, bytes)) == ((kind & UNTIL_EQUAL) != 0);
 }
 
+/* How it goes from element to element. The registers that were saved for this call are those behind the instruction. */
+static uint64_t step_of(const struct context *ctx, uint64_t kind)
+{
+	uint64_t bytes = kind & 0xff;
+	uint64_t moved = kind & (WRITES_DI | READS_DI) ? ctx->reg[REG_RDI] - ctx->spare[2] : ctx->reg[REG_RSI] - ctx->spare[1];
+
+	return (int64_t)moved < 0 ? -bytes : bytes;
+}
+
+uint64_t strings_extra(uint64_t kind, uint64_t left)
+{
+	struct context *ctx = context_here();
+	uint64_t times = ctx->spare[0] - left, last = (times - 1) * step_of(ctx, kind);
+
+	if (times && ended_by_comparison((uint32_t)kind, ctx->spare[1] + last, ctx->spare[2] + last, ctx->reg[REG_RAX]))
+		return times - 1;
+	return times;
+}
+
 static void repeated(uint64_t kind, uint64_t left)
 {
 	struct context *ctx = context_here();
 	struct slope_thread *core = ctx->fiber->core;
 	uint64_t times = ctx->spare[0] - left, si = ctx->spare[1], di = ctx->spare[2], bytes = kind & 0xff;
-	/* The registers that were saved for this call are those behind the instruction. */
-	uint64_t step = kind & (WRITES_DI | READS_DI) ? ctx->reg[REG_RDI] - di : ctx->reg[REG_RSI] - si;
-	uint64_t marks = times + 1, extra;
+	uint64_t step = step_of(ctx, kind), extra = strings_extra(kind, left);
 
-	step = (int64_t)step < 0 ? -bytes : bytes;
 	for (uint64_t n = 0; n < times; n++, si += step, di += step) {
 		if (kind & READS_SI)
 			slope_thread_read(core, si, bytes);
@@ -81,9 +97,6 @@ static void repeated(uint64_t kind, uint64_t left)
 		if (kind & WRITES_DI)
 			slope_thread_write(core, di, bytes);
 	}
-	if (times && ended_by_comparison((uint32_t)kind, si - step, di - step, ctx->reg[REG_RAX]))
-		marks--;
-	extra = marks - 1;
 	if (observer.unit_ir >= 0)
 		ctx->cost[observer.unit_ir] += extra;
 	if (observer.unit_bb >= 0)
@@ -101,5 +114,12 @@ void strings_after(struct emit *e, const ZydisDecodedInstruction *i)
 {
 	reports_call(e, (const void *)repeated, (const struct argument[3]){
 		{ ARGUMENT_CONSTANT, kind_of(i) }, { ARGUMENT_REGISTER, REG_RCX },
+	});
+}
+
+void strings_count(struct emit *e, const ZydisDecodedInstruction *i, const void *function, const void *argument)
+{
+	reports_call(e, function, (const struct argument[3]){
+		{ ARGUMENT_CONSTANT, kind_of(i) }, { ARGUMENT_REGISTER, REG_RCX }, { ARGUMENT_CONSTANT, (uint64_t)argument },
 	});
 }

@@ -56,6 +56,22 @@ static void find_build_id(struct symbols *s, const uint8_t *note, uint64_t bytes
 	}
 }
 
+/* .eh_frame_hdr, where it has the usual encodings. */
+static void read_frames(struct symbols *s, const struct file *f, const Elf64_Phdr *segment)
+{
+	const uint8_t *head = part(f, segment->p_offset, segment->p_filesz, 1);
+	uint32_t count;
+
+	if (!head || segment->p_filesz < 12 || head[0] != 1 || head[1] != 0x1b || head[2] != 0x03 || head[3] != 0x3b)
+		return;
+	slope_copy(&count, head + 8, sizeof count);
+	if (count > (segment->p_filesz - 12) / sizeof *s->frame)
+		return;
+	s->frame = (const struct symbols_frame *)(head + 12);
+	s->frames = count;
+	s->frames_at = segment->p_vaddr;
+}
+
 static void read_segments(struct symbols *s, const struct file *f)
 {
 	const Elf64_Phdr *segment = part(f, f->head->e_phoff, f->head->e_phnum, sizeof *segment);
@@ -65,6 +81,8 @@ static void read_segments(struct symbols *s, const struct file *f)
 
 		if (segment[i].p_type == PT_NOTE && note && !s->build_id_bytes)
 			find_build_id(s, note, segment[i].p_filesz);
+		if (segment[i].p_type == PT_GNU_EH_FRAME)
+			read_frames(s, f, &segment[i]);
 		if (segment[i].p_type == PT_LOAD && s->segments < SYMBOLS_SEGMENTS_MAX)
 			s->segment[s->segments++] = (struct symbols_range){
 				segment[i].p_vaddr, segment[i].p_vaddr + segment[i].p_filesz, segment[i].p_offset,
@@ -110,6 +128,24 @@ static void note_stubs(struct symbols *s, const Elf64_Shdr *section, const char 
 		s->stub[s->stubs++] = (struct symbols_range){ section->sh_addr, section->sh_addr + section->sh_size, 0, true };
 }
 
+/* Which functions the linkage table is for. */
+static void note_slots(struct symbols *s, const struct file *f, const Elf64_Shdr *all, const Elf64_Shdr *section, const char *name)
+{
+	const Elf64_Shdr *symbols = section->sh_link < f->head->e_shnum ? &all[section->sh_link] : NULL, *text;
+
+	if (!system_same(name, ".rela.plt") || section->sh_type != SHT_RELA || !symbols || symbols->sh_link >= f->head->e_shnum)
+		return;
+	text = &all[symbols->sh_link];
+	s->slot_text = part(f, text->sh_offset, text->sh_size, 1);
+	s->slot_text_bytes = text->sh_size;
+	s->slot_symbols = symbols->sh_size / sizeof *s->slot_symbol;
+	s->slot_symbol = part(f, symbols->sh_offset, s->slot_symbols, sizeof *s->slot_symbol);
+	s->slots = section->sh_size / sizeof *s->slot;
+	s->slot = part(f, section->sh_offset, s->slots, sizeof *s->slot);
+	if (!s->slot_text || !text->sh_size || s->slot_text[text->sh_size - 1] || !s->slot_symbol || !s->slot)
+		s->slots = 0;
+}
+
 static void read_sections(struct symbols *s, struct slope_arena *arena, const struct file *f, bool stubs)
 {
 	const Elf64_Shdr *all = part(f, f->head->e_shoff, f->head->e_shnum, sizeof *all), *names;
@@ -127,6 +163,8 @@ static void read_sections(struct symbols *s, struct slope_arena *arena, const st
 			read_table(s, arena, f, all, &all[i]);
 		if (stubs && text && all[i].sh_name < names->sh_size)
 			note_stubs(s, &all[i], text + all[i].sh_name);
+		if (stubs && text && all[i].sh_name < names->sh_size)
+			note_slots(s, f, all, &all[i], text + all[i].sh_name);
 	}
 }
 
@@ -213,6 +251,50 @@ const struct symbols_function *symbols_around(const struct symbols *s, uint64_t 
 			high = middle;
 	}
 	return low && address < s->function[low - 1].end ? &s->function[low - 1] : NULL;
+}
+
+/* How many of them begin at or before the address. */
+static size_t frames_up_to(const struct symbols *s, uint64_t address)
+{
+	size_t low = 0, high = s->frames;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (s->frames_at + (uint64_t)(int64_t)s->frame[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool symbols_begins_frame(const struct symbols *s, uint64_t address)
+{
+	size_t n = frames_up_to(s, address);
+
+	return n && s->frames_at + (uint64_t)(int64_t)s->frame[n - 1].start == address;
+}
+
+uint64_t symbols_next_frame(const struct symbols *s, uint64_t address)
+{
+	size_t n = frames_up_to(s, address);
+
+	return n < s->frames ? s->frames_at + (uint64_t)(int64_t)s->frame[n].start : UINT64_MAX;
+}
+
+const char *symbols_slot_name(const struct symbols *s, uint64_t slot)
+{
+	for (size_t i = 0; i < s->slots; i++) {
+		uint64_t symbol = s->slot[i].info >> 32;
+
+		if (s->slot[i].address != slot)
+			continue;
+		if (symbol >= s->slot_symbols || s->slot_symbol[symbol].name >= s->slot_text_bytes)
+			return NULL;
+		return s->slot_text + s->slot_symbol[symbol].name;
+	}
+	return NULL;
 }
 
 bool symbols_in_stub(const struct symbols *s, uint64_t address)

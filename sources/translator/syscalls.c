@@ -6,6 +6,7 @@
  */
 #include "sources/translator/runtime.h"
 #include "sources/translator/observing.h"
+#include "sources/translator/following.h"
 
 #include <asm/prctl.h>
 #include <linux/errno.h>
@@ -371,6 +372,7 @@ uint64_t syscalls_do(struct context *ctx, uint64_t next)
 		return signals_return(ctx);
 	gather(ctx, args);
 	number = (long)ctx->reg[REG_RAX];
+	ctx->path_pc = next;
 	if (observer.on)
 		kerneldata_before(number, args);
 	result = do_call(ctx, args, next);
@@ -378,6 +380,8 @@ uint64_t syscalls_do(struct context *ctx, uint64_t next)
 		return next - SYSCALL_BYTES;
 	if (observer.on)
 		kerneldata_after(number, args, result);
+	if (observer.paths)
+		pathevents_called(ctx, next - SYSCALL_BYTES, next);
 	ctx->reg[REG_RAX] = (uint64_t)result;
 	ctx->reg[REG_RCX] = next;
 	ctx->reg[REG_R11] = ctx->flags & ~UINT64_C(0x100);    /* without the trap flag: that is ours */

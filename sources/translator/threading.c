@@ -10,6 +10,7 @@
  * of the program, and waits there (signals.c).
  */
 #include "sources/translator/observing.h"
+#include "sources/translator/following.h"
 
 #include <linux/errno.h>
 #include <linux/sched.h>
@@ -191,7 +192,7 @@ static void find_stack(struct context *ctx)
 
 static struct context *new_context(const struct context *ctx, uint64_t stack, uint64_t next)
 {
-	struct room *room = rooms_take(observer.on ? observing_shadow_bytes(runtime.space.window) : 0);
+	struct room *room = rooms_take(observer.looks ? observing_shadow_bytes(runtime.space.window) : 0);
 	struct context *child = room ? (struct context *)(room->window + CTX_AT) : NULL;
 
 	if (!child)
@@ -206,7 +207,7 @@ static struct context *new_context(const struct context *ctx, uint64_t stack, ui
 	child->faults_blocked = ctx->faults_blocked;
 	child->inside = child->rests = 1;
 	find_stack(child);
-	if (observer.on && !observing_thread(child, ctx->fiber)) {
+	if (observer.looks && !observing_thread(child, ctx->fiber)) {
 		room->busy = 0;
 		return NULL;
 	}
@@ -276,10 +277,14 @@ void slope_thread_begins(struct context *ctx)
 	__asm__ volatile("rdfsbase %0" : "=r"(ctx->fs));
 	signals_use_stack(ctx->room->stack, ROOMS_SIGNAL_BYTES);
 	threading_wake(ctx);             /* before it touches anything: all may be standing still for good */
-	if (observer.on) {
+	if (observer.looks)
 		ctx->fiber->core->os_id = ctx->tid;
+	if (observer.on)
 		fibers_show_top();
-	}
+	if (observer.measures)
+		measures_thread(ctx);
+	if (observer.paths)
+		pathevents_start(ctx, ctx->begins_at);
 	set_mask(mask);
 	const struct block *block = dispatch_block(ctx->begins_at);
 
@@ -322,13 +327,13 @@ long threading_exit(struct context *ctx, int status)
 void threading_before_fork(void)
 {
 	lock_take(&runtime.lock);
-	if (threads.many && observer.on)
+	if (threads.many && observer.profiles)
 		slope_sharing_lock(&observer.session);
 }
 
 void threading_after_fork(void)
 {
-	if (threads.many && observer.on)
+	if (threads.many && observer.profiles)
 		slope_sharing_unlock(&observer.session);
 	lock_give(&runtime.lock);
 }
@@ -337,7 +342,7 @@ void threading_forked(void)
 {
 	struct context *ctx = context_here();
 
-	if (threads.many && observer.on)
+	if (threads.many && observer.profiles)
 		slope_sharing_unlock(&observer.session);
 	ctx->next = NULL;
 	ctx->tid = (uint64_t)system_call(__NR_gettid, 0, 0, 0, 0, 0, 0);

@@ -126,11 +126,6 @@ static bool ends_look(const ZydisDecodedInstruction *i)
 	       i->meta.category == ZYDIS_CATEGORY_SYSCALL || i->meta.category == ZYDIS_CATEGORY_INTERRUPT;
 }
 
-/* What code may use before it sets it. */
-struct wanted {
-	uint16_t flags, registers;
-};
-
 /*
  * That of the code at pc. Across calls and
  * returns no flags are wanted, by the rules of the ABI; code that breaks them is
@@ -181,6 +176,11 @@ static bool wants_flags(uint64_t pc)
 		return false;
 	flags_of(&i, &uses, &kills);
 	return uses != 0 && i.mnemonic != ZYDIS_MNEMONIC_SYSCALL;
+}
+
+struct wanted trace_wanted(uint64_t pc)
+{
+	return look_ahead(pc);
 }
 
 /* ---- origins ---- */
@@ -314,7 +314,7 @@ static bool has(const struct trace *t, uint64_t pc)
 /* Somebody may count a call here, so the trace that gets here by itself must not go on. */
 static bool is_border(uint64_t pc)
 {
-	return observer.on && (codeplaces_is_entry(pc) || codeplaces_is_stub(pc));
+	return observer.looks && (codeplaces_is_entry(pc) || codeplaces_is_stub(pc));
 }
 
 static uint64_t target_of(const struct step *s)
@@ -453,16 +453,16 @@ static bool add_step(struct trace *t, uint64_t pc, ZydisDecodedOperand *operand)
 		s->next = pc + s->i.length;
 		s->far = far_operand(s);
 	}
-	if (!s->next || ((observer.on || s->far || t->doubt) && !decoder_operands(&runtime.decoder, &s->i, operand))) {
+	if (!s->next || ((observer.looks || s->far || t->doubt) && !decoder_operands(&runtime.decoder, &s->i, operand))) {
 		if (!t->steps && bytes)
 			dispatch_refuse("an instruction that the decoder does not know", pc);
 		return false;            /* it may never come to this */
 	}
 	s->kind = kind_of(t, s);
 	flags_of(&s->i, &s->flag_uses, &s->flag_kills);
-	if (observer.on || s->far)
+	if (observer.looks || s->far)
 		registers_of(&s->i, operand, &s->uses, &s->kills);
-	s->moves_stack = observer.on && accesses_sets_stack(&s->i, operand);
+	s->moves_stack = observer.looks && accesses_sets_stack(&s->i, operand);
 	return true;
 }
 

@@ -102,6 +102,14 @@ struct trace {
 	bool entry_flags;            /* a function that it calls or returns to wants flags from the other side of the call */
 };
 
+/* What code may use before it sets it. */
+struct wanted {
+	uint16_t flags, registers;
+};
+
+/* That of the code at pc, as far as a look ahead shows. The decoder is begun. */
+struct wanted trace_wanted(uint64_t pc);
+
 /* False when there is no code at pc. Stops the process where there are bytes that are no instruction. */
 bool trace_make(struct trace *t, uint64_t pc);
 

@@ -8,6 +8,7 @@
  */
 #include "sources/translator/making.h"
 #include "sources/translator/observing.h"
+#include "sources/translator/following.h"
 #include "sources/translator/symbols.h"
 
 #define NEAR_LOG2 20u            /* a jump is near within a range of so many bytes */
@@ -32,8 +33,13 @@ static uint8_t *emit_probe(struct emit *e, unsigned half, bool keep_flags)
 	return emit_jump_ahead(e, CONDITION_NONE);
 }
 
-static void emit_go(struct emit *e, bool keep_flags)
+static void emit_go(struct emit *e, bool keep_flags, enum lookup_path path)
 {
+	if (path == LOOKUP_BEGINS) {
+		emit_bytes(e, "\x48\x8b\x88", 3);                 /* mov TARGETS+24(%rax), %rcx */
+		emit_32(e, PLAN_TARGETS + offsetof(struct codecache_target, begin));
+		emit_save(e, REG_RCX, CTX_PATH);
+	}
 	emit_bytes(e, "\x48\x8b\x80", 3);                         /* mov TARGETS+8(%rax), %rax */
 	emit_32(e, PLAN_TARGETS + 8);
 	emit_save(e, REG_RAX, CTX_TARGET);
@@ -49,18 +55,19 @@ static void emit_go(struct emit *e, bool keep_flags)
  * The program's address is in rcx, its own rcx in the context: find the
  * translation and go there. Flags are kept by `not` and `lea`, which make the difference, and jrcxz, which decides.
  */
-static void emit_lookup(struct maker *m, bool keep_flags)
+static void emit_lookup(struct maker *m, bool keep_flags, enum lookup_path path)
 {
 	struct emit *e = &m->e;
 	struct cold *c = making_cold(m, COLD_MISS);
 
 	c->keep_flags = keep_flags;
+	c->path = path;
 	emit_save(e, REG_RAX, CTX_REG(REG_RAX));
 	emit_save(e, REG_RCX, CTX_GUEST_TARGET);
 	if (keep_flags)
 		emit_save(e, REG_RDX, CTX_REG(REG_RDX));
 	c->jump[c->jumps++] = emit_probe(e, 0, keep_flags);
-	emit_go(e, keep_flags);
+	emit_go(e, keep_flags, path);
 }
 
 static void cold_miss(struct maker *m, const struct cold *c)
@@ -71,13 +78,13 @@ static void cold_miss(struct maker *m, const struct cold *c)
 	if (c->keep_flags)
 		emit_restore(e, REG_RCX, CTX_GUEST_TARGET);
 	miss = emit_probe(e, 1, c->keep_flags);
-	emit_go(e, c->keep_flags);
+	emit_go(e, c->keep_flags, c->path);
 	emit_land(e, miss);
 	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
 	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
 	if (c->keep_flags)
 		emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
-	exits_site(m, SITE_INDIRECT, 0, NULL);
+	exits_site(m, c->path == LOOKUP_RETURNS ? SITE_RETURN : c->path == LOOKUP_KEEPS ? SITE_CASE : SITE_INDIRECT, 0, NULL);
 }
 
 /* The operand of an indirect call or jump into rcx; the program's rcx goes to the context. */
@@ -158,18 +165,22 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	emit_32(&m->e, 0);
 	returns_to = (uint64_t)m->e.at;
 	/* Here the return comes to; whoever returns to the program's address finds this place. */
-	codecache_return(&runtime.cache, s->next, returns_to);
+	codecache_return(&runtime.cache, s->next, returns_to, observer.paths ? pathplaces_begin(s->next) : 0);
+	if (observer.paths)
+		pathcode_on(m, s, s->next);
 	exits_add_plain(m, s->next);
 	emit_land(&m->e, over);
 	correct_return_address(&m->e, s->next);
 	if (seen_through)
 		exits_count_apart(m, (int32_t)m->trace.stub.instructions, 1, false);
+	if (observer.paths)
+		pathcode_call(m, target);
 	if (observer.on)
 		observe_call(m, target != 0, target, s->next >> 32 ? 0 : returns_to);
 	if (target)
 		exits_add_call(m, target);
 	else
-		emit_lookup(m, runtime.flags_cross_calls);
+		emit_lookup(m, runtime.flags_cross_calls, observer.paths ? LOOKUP_BEGINS : LOOKUP_PLAIN);
 }
 
 /* To where the call is made: in another block, which may have borrowed another register. */
@@ -283,7 +294,11 @@ static void observe_jump(struct maker *m, const struct step *s)
 
 static void emit_jump(struct maker *m, const struct step *s)
 {
+	enum lookup_path path = LOOKUP_PLAIN;
+
 	if (s->i.raw.imm[0].is_relative) {
+		if (observer.paths)
+			pathcode_on(m, s, making_target(s));
 		exits_add(m, CONDITION_NONE, making_target(s));
 		return;
 	}
@@ -291,8 +306,10 @@ static void emit_jump(struct maker *m, const struct step *s)
 	load_target(m, s);
 	if (observer.on)
 		observe_jump(m, s);
+	if (observer.paths)
+		path = pathcode_indirect(m, s) ? LOOKUP_KEEPS : LOOKUP_BEGINS;
 	/* Stubs jump to functions: no flags there. */
-	emit_lookup(m, runtime.flags_cross_calls || !observer.on || !codeplaces_is_stub(m->trace.start));
+	emit_lookup(m, runtime.flags_cross_calls || !observer.looks || !codeplaces_is_stub(m->trace.start), path);
 }
 
 /* The return as it was before all this, for programs whose functions return something in flags. */
@@ -302,13 +319,15 @@ static void emit_careful_return(struct maker *m, uint32_t more)
 
 	if (observer.on)
 		reports_call(&m->e, (const void *)activations_return, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
+	else if (observer.paths)
+		reports_call(&m->e, (const void *)pathevents_return, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 	emit_save(&m->e, REG_RCX, CTX_REG(REG_RCX));
 	emit_byte(&m->e, 0x59);
 	if (more) {
 		emit_bytes(&m->e, skip, sizeof skip);
 		emit_32(&m->e, more);
 	}
-	emit_lookup(m, true);
+	emit_lookup(m, true, observer.paths ? LOOKUP_RETURNS : LOOKUP_PLAIN);
 }
 
 /* Somebody may want to know where a return faults: here, and not in gate.S. */
@@ -327,12 +346,16 @@ static void emit_return(struct maker *m, const struct step *s)
 		dispatch_refuse("a far return", s->pc);
 	if (runtime.precise)
 		emit_look_at_stack(m);
+	if (observer.paths)
+		pathcode_return(m, s);
 	if (runtime.flags_cross_calls) {
 		emit_careful_return(m, more);
 	} else if (!more) {
-		emit_near(&m->e, 0xe9, (uint64_t)(observer.on ? slope_gate_return : slope_gate_plain_return));
+		emit_near(&m->e, 0xe9, (uint64_t)(observer.on ? slope_gate_return :
+						  observer.paths ? slope_gate_path_return : slope_gate_plain_return));
 	} else {
-		emit_near(&m->e, 0xe8, (uint64_t)(observer.on ? slope_gate_return_event : slope_gate_plain_return_event));
+		emit_near(&m->e, 0xe8, (uint64_t)(observer.on ? slope_gate_return_event :
+						  observer.paths ? slope_gate_path_return_event : slope_gate_plain_return_event));
 		emit_byte(&m->e, 0xc2);
 		emit_byte(&m->e, more & 0xff);
 		emit_byte(&m->e, more >> 8);
@@ -349,9 +372,17 @@ static void emit_short_branch(struct maker *m, const struct step *s)
 	emit_byte(&m->e, s->i.opcode);
 	distance = m->e.at;
 	emit_byte(&m->e, 0);
-	exits_add(m, CONDITION_NONE, s->next);
+	/* Over the next jump only: what is added may be longer. */
+	uint8_t *next = emit_jump_ahead(&m->e, CONDITION_NONE);
+
 	*distance = (uint8_t)(m->e.at - (distance + 1));
+	if (observer.paths)
+		pathcode_on(m, s, making_target(s));
 	exits_add(m, CONDITION_NONE, making_target(s));
+	emit_land(&m->e, next);
+	if (observer.paths)
+		pathcode_on(m, s, s->next);
+	exits_add(m, CONDITION_NONE, s->next);
 }
 
 void transfers_last(struct maker *m, const struct step *s)
@@ -377,6 +408,8 @@ void transfers_last(struct maker *m, const struct step *s)
 		/* A transaction that never begins: status 0, and the way it has for that. */
 		exits_give_back(m);
 		emit_constant(&m->e, REG_RAX, 0);
+		if (observer.paths)
+			pathcode_on(m, s, making_target(s));
 		exits_add_plain(m, making_target(s));
 		break;
 	case ZYDIS_MNEMONIC_WRFSBASE:
@@ -385,6 +418,8 @@ void transfers_last(struct maker *m, const struct step *s)
 		emit_bytes(&m->e, "\xf3\x48\x0f\xae\xc0", 5);     /* rdfsbase %rax */
 		emit_save(&m->e, REG_RAX, CTX_FS);
 		emit_restore(&m->e, REG_RAX, CTX_REG(REG_RAX));
+		if (observer.paths)
+			pathcode_on(m, s, s->next);
 		exits_add(m, CONDITION_NONE, s->next);
 		break;
 	case ZYDIS_MNEMONIC_INT:
@@ -450,6 +485,11 @@ void transfers_cold(struct maker *m, const struct cold *c)
 		return;
 	case COLD_STUB:
 		emit_call_of(m, s, making_target(s), false);
+		return;
+	case COLD_WAY:
+	case COLD_MEASURED:
+	case COLD_SAMPLE:
+		pathcode_cold(m, c);
 		return;
 	default:
 		break;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Golden and broken files: broken_test GOLDEN OLD OLDEST. The golden file must
+ * Golden and broken files: broken_test GOLDEN 1.2 1.1 1.0. The golden file must
  * load to the sample and be written again byte by byte, and so (but for the
- * version in their headers) must the old ones of versions 1.1 and 1.0; whatever
+ * version in their headers) must the old ones of earlier versions; whatever
  * happens to the golden file, a load says so.
  */
 #include <setjmp.h>
@@ -21,7 +21,7 @@ struct bytes {
 	size_t count;
 };
 
-static const char *golden_path, *old_path, *oldest_path;
+static const char *golden_path, *recent_path, *old_path, *oldest_path;
 static char error[256];
 
 static struct bytes slurp(const char *path)
@@ -80,6 +80,12 @@ static void assert_old_is(const char *path, struct slope_profile *want)
 	slope_profile_free(want);
 }
 
+static void the_recent_file_is_the_sample_without_paths(void **state)
+{
+	(void)state;
+	assert_old_is(recent_path, sample_profile_1_2());
+}
+
 static void the_old_file_is_the_sample_without_contexts(void **state)
 {
 	(void)state;
@@ -114,6 +120,7 @@ static void they_are_written_again_byte_by_byte(void **state)
 {
 	(void)state;
 	assert_written_again(golden_path, 0);
+	assert_written_again(recent_path, SLOPE_HEADER_BYTES);
 	assert_written_again(old_path, SLOPE_HEADER_BYTES);
 	assert_written_again(oldest_path, SLOPE_HEADER_BYTES);
 }
@@ -208,6 +215,12 @@ static void damage_costs_one_chunk(void **state)
 			assert_true(has_problem(p, want));
 			assert_int_equal(p->edge_count, s == SLOPE_SECTION_EDGES || s == SLOPE_SECTION_FUNCTIONS ||
 					 s == SLOPE_SECTION_THREADS ? 0 : 2);
+			bool graphs = s == SLOPE_SECTION_GRAPHS || s == SLOPE_SECTION_BLOCKS || s == SLOPE_SECTION_ARCS ||
+				      s == SLOPE_SECTION_FUNCTIONS;
+
+			assert_int_equal(p->graph_count, graphs ? 0 : 2);
+			assert_int_equal(p->path_count, graphs || s == SLOPE_SECTION_PATHS || s == SLOPE_SECTION_THREADS ? 0 :
+					 s == SLOPE_SECTION_CONTEXTS ? 2 : 4);
 			assert_int_equal(p->function_count, s == SLOPE_SECTION_FUNCTIONS ? 1 : 5);
 			slope_profile_free(p);
 		}
@@ -315,6 +328,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_golden_file_is_the_sample),
+		cmocka_unit_test(the_recent_file_is_the_sample_without_paths),
 		cmocka_unit_test(the_old_file_is_the_sample_without_contexts),
 		cmocka_unit_test(the_oldest_file_is_the_sample_without_sizes),
 		cmocka_unit_test(they_are_written_again_byte_by_byte),
@@ -328,10 +342,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_file_of_false_chunks_is_given_up),
 	};
 
-	if (argc != 4)
+	if (argc != 5)
 		return 2;
 	golden_path = argv[1];
-	old_path = argv[2];
-	oldest_path = argv[3];
+	recent_path = argv[2];
+	old_path = argv[3];
+	oldest_path = argv[4];
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

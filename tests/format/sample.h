@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A small profile with something of everything, and a comparison of whole
- * profiles. tests/format/golden-1.2.slope is this profile, written by
- * make_golden.c with format version 1.2; golden-1.1.slope and golden.slope are
- * the same without what versions 1.1 and 1.0 did not have. They must load to it
- * for ever.
+ * profiles. tests/format/golden-1.3.slope is this profile, written by
+ * make_golden.c with format version 1.3; golden-1.2.slope, golden-1.1.slope and
+ * golden.slope are the same without what versions 1.2, 1.1 and 1.0 did not have.
+ * They must load to it for ever.
  */
 #ifndef SLOPE_TESTS_SAMPLE_H
 #define SLOPE_TESTS_SAMPLE_H
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/build.h"
 #include "profile/profile.h"
 
 static inline char *sample_text(const char *text)
@@ -162,6 +163,88 @@ static inline void sample_variants(struct slope_profile *p)
 	sample_point(p, &p->variant[1].row.points[0], 1, 77, 1, 77, 0);
 }
 
+static inline void sample_graph(struct slope_profile_graph *g, const struct slope_block *block, const uint64_t *start,
+				uint32_t blocks, const struct slope_arc_entry *arc, uint32_t arcs)
+{
+	g->paths.vertices = blocks;
+	g->paths.edges = arcs;
+	g->block = malloc(blocks * sizeof *block);
+	memcpy(g->block, block, blocks * sizeof *block);
+	g->paths.start = malloc(blocks * sizeof *start);
+	memcpy(g->paths.start, start, blocks * sizeof *start);
+	g->paths.edge = calloc(arcs, sizeof *g->paths.edge);
+	g->way = malloc(arcs);
+	for (uint32_t i = 0; i < arcs; i++) {
+		g->paths.edge[i] = (struct slope_path_edge){ .from = arc[i].from, .to = arc[i].to, .cut = arc[i].cut,
+							     .value = arc[i].value };
+		g->way[i] = (uint8_t)arc[i].way;
+		g->paths.cut_edges += arc[i].cut == SLOPE_PATH_MANY;
+	}
+	if (slope_build_check_graph(g) != SLOPE_GRAPH_SOUND)
+		abort();
+}
+
+/* A loop with a diamond in it, and a piece that switches. */
+static inline void sample_graphs(struct slope_profile *p)
+{
+	static const struct slope_block loop[] = {
+		{ 0x1200, 12, 4, SLOPE_BLOCK_BRANCHES }, { 0x120c, 5, 1, SLOPE_BLOCK_CALLS }, { 0x1211, 9, 2, SLOPE_BLOCK_FALLS },
+		{ 0x121a, 6, 2, SLOPE_BLOCK_BRANCHES }, { 0x1220, 1, 1, SLOPE_BLOCK_RETURNS },
+	};
+	static const uint64_t loop_start[] = { 0, 4, 6, 8, 10 };
+	static const struct slope_arc_entry loop_arc[] = {
+		{ 0, 1, SLOPE_WAY_NEXT, SLOPE_PATH_WHOLE, 0 }, { 0, 2, SLOPE_WAY_TAKEN, SLOPE_PATH_WHOLE, 2 },
+		{ 1, 3, SLOPE_WAY_NEXT, SLOPE_PATH_WHOLE, 0 }, { 2, 3, SLOPE_WAY_NEXT, SLOPE_PATH_WHOLE, 0 },
+		{ 3, 4, SLOPE_WAY_NEXT, SLOPE_PATH_WHOLE, 0 }, { 3, 0, SLOPE_WAY_TAKEN, SLOPE_PATH_BACK, 1 },
+		{ 4, SLOPE_PATH_OUT, SLOPE_WAY_RETURN, SLOPE_PATH_WHOLE, 0 },
+	};
+	static const struct slope_block piece[] = {
+		{ 0x7f1234567890, 3, 1, SLOPE_BLOCK_SWITCHES }, { 0x10f0, 2, 1, SLOPE_BLOCK_STOPS },
+	};
+	static const uint64_t piece_start[] = { 0, 3 };
+	static const struct slope_arc_entry piece_arc[] = {
+		{ 0, 0, SLOPE_WAY_TABLE, SLOPE_PATH_ASKED, 0 }, { 0, 1, SLOPE_WAY_TABLE, SLOPE_PATH_MANY, 1 },
+		{ 0, SLOPE_PATH_OUT, SLOPE_WAY_TAIL, SLOPE_PATH_WHOLE, 2 },
+		{ 1, SLOPE_PATH_OUT, SLOPE_WAY_NOWHERE, SLOPE_PATH_WHOLE, 0 },
+	};
+
+	p->graph_count = 2;
+	p->graph = calloc(2, sizeof *p->graph);
+	p->graph[0].function = 2;
+	sample_graph(&p->graph[0], loop, loop_start, 5, loop_arc, 7);
+	p->graph[1].function = 4;
+	p->graph[1].flags = SLOPE_GRAPH_PIECE | SLOPE_GRAPH_UNRESOLVED | SLOPE_GRAPH_CUT;
+	sample_graph(&p->graph[1], piece, piece_start, 2, piece_arc, 4);
+}
+
+static inline void sample_paths(struct slope_profile *p)
+{
+	static const struct slope_profile_path path[] = {
+		{ .context = 2, .stop = SLOPE_PATH_NOT_STOPPED, .number = 1, .count = 5000, .samples = 3,
+		  .metric = { { 300, 30000, 0 }, { UINT64_MAX, 1, UINT64_MAX } } },
+		{ .context = 2, .stop = SLOPE_PATH_NOT_STOPPED, .number = 2, .count = 998 },
+		{ .context = SLOPE_CONTEXT_NONE, .stop = 3, .stop_instructions = 1, .number = 6, .count = 1, .samples = 1 },
+		{ .graph = 1, .thread = 1, .context = SLOPE_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED, .number = 3,
+		  .count = UINT64_MAX },
+	};
+
+	sample_graphs(p);
+	p->path_count = sizeof path / sizeof *path;
+	p->path = malloc(sizeof path);
+	memcpy(p->path, path, sizeof path);
+	p->repeat_count = 1;
+	p->repeat = calloc(1, sizeof *p->repeat);
+	p->repeat[0] = (struct slope_profile_repeat){ .block = 2, .count = 123456 };
+	p->path_size_count = 2;
+	p->path_size = calloc(2, sizeof *p->path_size);
+	p->path_size[0] = (struct slope_profile_path_size){ .number = 1, .n = 8, .activations = 2, .executions = 3 };
+	p->path_size[1] = (struct slope_profile_path_size){ .number = 1, .n = UINT64_C(1) << 63, .activations = 1, .executions = 4997 };
+	p->path_metrics = 2;
+	p->path_metric_name[0] = sample_text("time");
+	p->path_metric_name[1] = sample_text("cache-misses");
+	p->path_period = 64;
+}
+
 static inline struct slope_profile *sample_profile(void)
 {
 	struct slope_profile *p = calloc(1, sizeof *p);
@@ -190,13 +273,39 @@ static inline struct slope_profile *sample_profile(void)
 	sample_tables(p);
 	sample_contexts(p);
 	sample_variants(p);
+	sample_paths(p);
+	return p;
+}
+
+/* The same as format version 1.2 has it. */
+static inline struct slope_profile *sample_profile_1_2(void)
+{
+	struct slope_profile *p = sample_profile();
+
+	for (size_t i = 0; i < p->graph_count; i++)
+		slope_build_free_graph(&p->graph[i]);
+	for (unsigned i = 0; i < SLOPE_PATH_METRICS; i++) {
+		free(p->path_metric_name[i]);
+		p->path_metric_name[i] = NULL;
+	}
+	free(p->graph);
+	free(p->path);
+	free(p->repeat);
+	free(p->path_size);
+	p->graph = NULL;
+	p->path = NULL;
+	p->repeat = NULL;
+	p->path_size = NULL;
+	p->graph_count = p->path_count = p->repeat_count = p->path_size_count = 0;
+	p->path_metrics = 0;
+	p->path_period = 0;
 	return p;
 }
 
 /* The same as format version 1.1 has it. */
 static inline struct slope_profile *sample_profile_1_1(void)
 {
-	struct slope_profile *p = sample_profile();
+	struct slope_profile *p = sample_profile_1_2();
 
 	free(p->site[1].file);
 	for (size_t i = 0; i < p->variant_count; i++) {
@@ -274,6 +383,43 @@ static inline const char *sample_context_difference(const struct slope_profile *
 #undef NUMBER
 }
 
+static inline const char *sample_path_difference(const struct slope_profile *a, const struct slope_profile *b)
+{
+#define NUMBER(field) if (a->field != b->field) return #field;
+	NUMBER(graph_count) NUMBER(path_count) NUMBER(repeat_count) NUMBER(path_size_count) NUMBER(path_metrics) NUMBER(path_period)
+	for (uint32_t i = 0; i < a->path_metrics; i++)
+		if (!same_or_null(a->path_metric_name[i], b->path_metric_name[i]))
+			return "path_metric_name";
+	for (size_t i = 0; i < a->graph_count; i++) {
+		NUMBER(graph[i].function) NUMBER(graph[i].flags) NUMBER(graph[i].paths.vertices) NUMBER(graph[i].paths.edges)
+		NUMBER(graph[i].paths.regular) NUMBER(graph[i].paths.total) NUMBER(graph[i].paths.cut_edges)
+		for (uint32_t v = 0; v < a->graph[i].paths.vertices; v++) {
+			NUMBER(graph[i].block[v].address) NUMBER(graph[i].block[v].bytes) NUMBER(graph[i].block[v].instructions)
+			NUMBER(graph[i].block[v].end) NUMBER(graph[i].paths.start[v]) NUMBER(graph[i].paths.first[v])
+		}
+		for (uint32_t e = 0; e < a->graph[i].paths.edges; e++) {
+			NUMBER(graph[i].paths.edge[e].from) NUMBER(graph[i].paths.edge[e].to) NUMBER(graph[i].paths.edge[e].cut)
+			NUMBER(graph[i].paths.edge[e].value) NUMBER(graph[i].way[e])
+		}
+	}
+	for (size_t i = 0; i < a->path_count; i++) {
+		if (slope_build_compare_paths(&a->path[i], &b->path[i]))
+			return "path";
+		NUMBER(path[i].count) NUMBER(path[i].samples)
+		if (memcmp(a->path[i].metric, b->path[i].metric, sizeof a->path[i].metric))
+			return "metrics of paths";
+	}
+	for (size_t i = 0; i < a->repeat_count; i++) {
+		NUMBER(repeat[i].graph) NUMBER(repeat[i].thread) NUMBER(repeat[i].block) NUMBER(repeat[i].count)
+	}
+	for (size_t i = 0; i < a->path_size_count; i++) {
+		NUMBER(path_size[i].graph) NUMBER(path_size[i].thread) NUMBER(path_size[i].number) NUMBER(path_size[i].n)
+		NUMBER(path_size[i].activations) NUMBER(path_size[i].executions)
+	}
+	return NULL;
+#undef NUMBER
+}
+
 /* The first field in which two profiles differ, or NULL. Problems are left aside. */
 static inline const char *sample_difference(const struct slope_profile *a, const struct slope_profile *b)
 {
@@ -318,7 +464,9 @@ static inline const char *sample_difference(const struct slope_profile *a, const
 	for (size_t i = 0; i < a->lost_count; i++) {
 		TEXT(lost[i].name) TEXT(lost[i].text) NUMBER(lost[i].count)
 	}
-	return sample_context_difference(a, b);
+	const char *contexts = sample_context_difference(a, b);
+
+	return contexts ? contexts : sample_path_difference(a, b);
 #undef NUMBER
 #undef TEXT
 }

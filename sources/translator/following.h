@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Paths through functions, as the program takes them (core/path_number.h), file
+ * by file:
+ *
+ *   flow.h, jumptables.c   control flow graphs of machine code
+ *   pathplaces.c           which graph a piece of code belongs to
+ *   pathcode.c             what is added to translated code
+ *   pathevents.c           what is left to C: landings, paths that are left, the end
+ *   measures.c             activations that are measured by counters.h
+ *
+ * The path register is a word of the context, CTX_PATH. It always fits the block of the graph
+ * that the program is in; it is never 0. Every call keeps the caller's in the shadow of the
+ * place where the return address lies, every return takes it back and leaves
+ * 0 there: so whoever switches stacks, returns late or never, or comes from elsewhere,
+ * finds the right one or none, and in the latter case C begins a path where control has come to. What is
+ * not 0 in the shadow of a stack are activations that have not returned.
+ *
+ * A path's counter is a word of the thread's own, behind %gs, or where a graph has too many paths, an entry of a
+ * cache in front of the thread's table. Both lie in the shadow of the code cache, which no program can touch.
+ *
+ * Code that is not an ELF file's, or may change without notice, has no graph: its activations have PATHS_NONE.
+ */
+#ifndef SLOPE_SOURCES_TRANSLATOR_FOLLOWING_H
+#define SLOPE_SOURCES_TRANSLATOR_FOLLOWING_H
+
+#include "core/paths.h"
+#include "sources/translator/context.h"
+#include "sources/translator/counters.h"
+#include "sources/translator/flow.h"
+#include "sources/translator/making.h"
+
+#define PATHS_NONE 1                     /* no path is followed */
+#define PATHS_FIRST 2                    /* no other register is below */
+#define PATHS_MEASURED (UINT64_C(1) << 63)       /* the activation is measured: measures.c */
+
+#define PATHS_COUNTERS_AT 0x60000000u    /* from %gs */
+#define PATHS_COUNTERS_END 0x7c000000u
+#define PATHS_ARRAY_MAX 32768u           /* counters that a graph has; one with more paths has none */
+
+/* The cache in front of a thread's table. */
+struct path_hit {
+	uint64_t number;
+	uint64_t graph;              /* 1 + its number */
+	uint64_t count;
+	uint64_t unused;
+};
+#define PATHS_CACHE_AT 0x7c000000u
+#define PATHS_CACHE_LOG2 14u
+#define PATHS_HIT_LOG2 5u
+#define PATHS_HASH 0x9e3779b1u
+
+/* A graph as the translator needs it. */
+struct path_graph {
+	struct path_graph *next;
+	struct slope_graph *core;
+	struct flow flow;            /* its blocks are the graph's vertices, its edges the graph's edges */
+	int64_t shift;               /* CTX_PATH is the numbering's register plus this */
+	uint64_t counters;           /* from %gs, of path 0; 0: it has none */
+	uint64_t counter_count;
+	struct path_cases *cases;    /* of its switches */
+	uint64_t lowest, span;       /* where all its code lies */
+};
+
+/*
+ * Where a switch leads. Paths that go on: `becomes` is what is added to CTX_PATH. Paths that end: `more` is added to their number, and
+ * `becomes` is what CTX_PATH becomes. Times four, plus these; 0: it does not lead there.
+ */
+#define PATH_CASE 1u
+#define PATH_CASE_ENDS 2u
+struct path_case {
+	uint64_t becomes, more;
+};
+struct path_cases {
+	struct path_cases *next;
+	uint32_t count;
+	struct path_case at[];       /* by distance from the graph's lowest address */
+};
+
+/* A block of one. */
+struct path_place {
+	struct path_place *next;     /* in the same line of the index */
+	uint64_t start, end, last;   /* last: where its last instruction begins */
+	struct path_graph *graph;
+	uint32_t vertex;
+};
+
+/* ---- pathplaces.c; all with the lock held ---- */
+
+/* The block around this code, made on first use; NULL: paths are not followed there. */
+const struct path_place *pathplaces_at(uint64_t pc);
+/* The same for code that belongs to the function `fn` if it belongs to none yet. */
+const struct path_place *pathplaces_at_for(uint64_t pc, uint32_t fn);
+/* What CTX_PATH is where control comes to pc from elsewhere. */
+uint64_t pathplaces_begin(uint64_t pc);
+/* All graphs that have counters. */
+void pathplaces_each(struct context *ctx, void (*act)(struct context *ctx, const struct path_graph *g));
+/* Code in this range is gone, or another. */
+void pathplaces_forget(uint64_t address, uint64_t bytes);
+/* Instructions from `from` up to `to`. */
+uint32_t pathplaces_instructions(uint64_t from, uint64_t to);
+
+/* The edge by which the block is left to `target`, in this way; UINT32_MAX: there is none. */
+uint32_t pathplaces_edge(const struct path_place *place, enum slope_edge_way way, uint64_t target);
+
+static inline uint64_t path_begin(const struct path_graph *g, uint32_t vertex)
+{
+	return (uint64_t)(slope_path_begin(&g->core->paths, vertex) + g->shift);
+}
+
+/* ---- pathcode.c: what is added; all of them keep what is alive where they stand ---- */
+
+/* The program takes this edge; `target`: where that leads. Nothing if it has no code. */
+bool pathcode_has_edge(const struct path_place *place, uint32_t edge);
+void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edge);
+/* Behind a step that does not branch, before the one at `next`. */
+void pathcode_on(struct maker *m, const struct step *s, uint64_t next);
+/* The last step is a branch with two ways out; or it goes on along the one. */
+void pathcode_branch(struct maker *m, unsigned step, bool last);
+void pathcode_cold(struct maker *m, const struct cold *c);
+/* Behind a call, whose return address is on the stack; target 0: not known. */
+void pathcode_call(struct maker *m, uint64_t target);
+/* Before a return. */
+void pathcode_return(struct maker *m, const struct step *s);
+/*
+ * Before an indirect jump; its target is in rcx, the program's rcx in the context. True: CTX_PATH is what it is to be there;
+ * false: that is still to be found.
+ */
+bool pathcode_indirect(struct maker *m, const struct step *s);
+/* Before a part of the linkage table. */
+void pathcode_stub(struct maker *m);
+/* Behind a repeated string instruction. */
+void pathcode_repeated(struct maker *m, const struct step *s);
+
+/* ---- pathevents.c ---- */
+
+void pathevents_start(struct context *ctx, uint64_t pc);
+void pathevents_forked(void);
+/* A return found nothing kept at sp. */
+void pathevents_landed(uint64_t sp);
+/* An indirect jump that is no tail call. */
+void pathevents_jump(uint64_t target, uint64_t sp);
+/* An indirect jump of a block to where its table does not lead. */
+void pathevents_unexpected(uint64_t target, const struct path_place *place);
+/* A switch whose code is no shorter. */
+void pathevents_switch(uint64_t target, const struct path_place *place);
+/* A path's end that no counter is for. */
+void pathevents_miss(uint64_t number, uint64_t graph);
+void pathevents_return(uint64_t sp);
+/* The call before this address has come back, and not to where that is seen. */
+void pathevents_returned(struct context *ctx, uint64_t pc);
+/* The system call there has been made. */
+void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next);
+/* The stub's instructions that a call through it has executed beyond the usual. */
+void pathevents_lazy(uint64_t sp, uint64_t instructions);
+void pathevents_lazy_common(uint64_t sp, uint64_t instructions);
+void pathevents_repeated(uint64_t kind, uint64_t left, const struct path_place *place);
+void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t handler, uint64_t sp);
+void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp);
+/* An edge that ends a path of an activation that is measured, or that translated code leaves to us. */
+void pathevents_edge(const struct path_place *place, uint64_t target, uint64_t way);
+/* What a call keeps in the shadow of its return address. */
+uint64_t *pathevents_kept(struct context *ctx, uint64_t sp);
+/* The thread ends, at ctx->path_pc; what it has counted goes to its table. */
+void pathevents_end(struct context *ctx);
+
+/* ---- measures.c ---- */
+
+/* Once, and for each thread, in that thread; where nothing is to be measured nothing is done. */
+void measures_start(struct context *ctx);
+void measures_thread(struct context *ctx);
+void measures_end(struct context *ctx);
+void measures_forked(struct context *ctx);
+/* From translated code, when CTX_COUNTDOWN is over: a call; one whose target is for dispatch.c to be found, in ctx->guest_target. */
+void measures_call(uint64_t sp);
+void measures_call_target(uint64_t sp, uint64_t target);
+void measures_resume(struct context *ctx, uint64_t sp);
+void measures_path(struct context *ctx, const struct slope_path_row *key, bool last);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Measuring paths by counters: one activation in so many is measured, from its
+ * call to its return, without what it calls. Its CTX_PATH is negative
+ * (PATHS_MEASURED), which calls keep and returns bring back like the rest, so
+ * that translated code comes here at each end of a path, at each call that it makes and when that
+ * returns; all other activations pay one test there. Which
+ * activation is next is a countdown of calls, its period varied at random so
+ * that no rhythm of the program's is met.
+ *
+ * While a measured activation is on top the countdown is 0 and
+ * `left` has the real one, so that its calls come here.
+ */
+#include "sources/translator/following.h"
+
+#include <linux/mman.h>
+
+#include "sources/translator/observing.h"
+
+#define MEASURES_MAX 64u         /* one within the other */
+
+/* A measured activation. */
+struct measure {
+	uint64_t slot;               /* where its return address lies */
+	bool runs;                   /* it is on top: */
+	uint64_t from[COUNTERS_MAX]; /* since then */
+	uint64_t spent[COUNTERS_MAX];        /* before, on the path that it is on */
+};
+
+struct measures {
+	struct counters_thread counters;
+	struct measure stack[MEASURES_MAX];
+	unsigned depth;
+	int64_t left;
+	uint64_t random;
+};
+
+/* ---- the beginning and the end of threads ---- */
+
+void measures_thread(struct context *ctx)
+{
+	struct measures *m = system_pages(slope_page_round(sizeof *m), false);
+
+	ctx->countdown = INT64_MAX;
+	if (!m)
+		return;
+	ctx->measures = m;
+	m->random = ctx->tid * UINT64_C(0x9e3779b97f4a7c15) | 1;
+	if (counters_open(&m->counters))
+		ctx->countdown = 0;      /* the first one is measured */
+}
+
+void measures_start(struct context *ctx)
+{
+	struct slope_session *s = &observer.session;
+
+	observer.measures = observer.paths && counters_count();
+	if (!observer.measures)
+		return;
+	if (counters_need_clock()) {
+		fibers_look_at_clock();
+		counters.ns_per_2_32_cycles = observer.ns_per_2_32_cycles;
+	}
+	if (!counters_possible())
+		system_stop(counters.reason, NULL);
+	s->path_metrics = counters_count();
+	for (unsigned i = 0; i < counters_count(); i++)
+		s->path_metric_name[i] = counters_name(i);
+	if (!observer.path_sample)
+		observer.path_sample = 1;
+	s->path_period = observer.path_sample;
+	measures_thread(ctx);
+	if (ctx->measures)
+		counters_calibrate(&ctx->measures->counters);
+}
+
+void measures_end(struct context *ctx)
+{
+	if (!ctx->measures)
+		return;
+	counters_close(&ctx->measures->counters);
+	system_release(ctx->measures, slope_page_round(sizeof *ctx->measures));
+	ctx->measures = NULL;
+}
+
+void measures_forked(struct context *ctx)
+{
+	if (!ctx->measures)
+		return;
+	counters_leave(&ctx->measures->counters);
+	ctx->measures->depth = 0;
+	if (!counters_open(&ctx->measures->counters))
+		ctx->countdown = INT64_MAX;
+}
+
+/* ---- activations ---- */
+
+/* Half of the period to one and a half times; always one if that is it. */
+static int64_t next_one(struct measures *m)
+{
+	uint64_t period = observer.path_sample;
+
+	m->random ^= m->random << 13;
+	m->random ^= m->random >> 7;
+	m->random ^= m->random << 17;
+	return period <= 1 ? 0 : (int64_t)(period / 2 + m->random % period);
+}
+
+static void run(struct measures *m, struct measure *a)
+{
+	a->runs = counters_read(&m->counters, a->from);
+}
+
+/* Up to now, on this path; false: one of the counters was gone. */
+static bool stop(struct measures *m, struct measure *a)
+{
+	uint64_t now[COUNTERS_MAX];
+	bool good = a->runs && counters_read(&m->counters, now);
+
+	for (unsigned i = 0; good && i < counters_count(); i++) {
+		uint64_t passed = now[i] - a->from[i], own = counters.own_exact[i] ? counters.own[i] : 0;
+
+		a->spent[i] += passed > own ? passed - own : 0;
+	}
+	a->runs = false;
+	return good;
+}
+
+/* The innermost one whose return address lies above; those below were left without a return. NULL: none. */
+static struct measure *above(struct measures *m, uint64_t sp)
+{
+	while (m->depth && m->stack[m->depth - 1].slot <= sp)
+		m->depth--;
+	return m->depth ? &m->stack[m->depth - 1] : NULL;
+}
+
+/* A call, whose return address is at sp: by one that is measured, or the countdown is over. True: what is called is to be measured. */
+static bool is_chosen(struct context *ctx, uint64_t sp)
+{
+	struct measures *m = ctx->measures;
+	uint64_t *caller = pathevents_kept(ctx, sp);
+	struct measure *a;
+
+	if (!m) {
+		ctx->countdown = INT64_MAX;
+		return false;
+	}
+	a = above(m, sp);
+	if (*caller & PATHS_MEASURED) {
+		if (a)
+			stop(m, a);
+		ctx->countdown = m->left - 1;
+	}
+	if (ctx->countdown >= 0)
+		return false;
+	m->left = next_one(m);
+	ctx->countdown = m->left;
+	if (m->depth == MEASURES_MAX)
+		return false;
+	a = &m->stack[m->depth++];
+	*a = (struct measure){ .slot = sp };
+	ctx->countdown = 0;
+	run(m, a);
+	return true;
+}
+
+void measures_call(uint64_t sp)
+{
+	struct context *ctx = context_here();
+
+	if (is_chosen(ctx, sp))
+		ctx->path |= PATHS_MEASURED;
+}
+
+void measures_call_target(uint64_t sp, uint64_t target)
+{
+	struct context *ctx = context_here();
+	uint64_t slot = codeplaces_is_stub(target) ? codeplaces_slot(target) : 0;
+
+	/* Through a stub: at once to the function, if it is known. */
+	if (slot && space_allows(&runtime.space, slot, 8, PROT_READ)) {
+		uint64_t to = *(const uint64_t *)slot;
+
+		if (space_allows(&runtime.space, to, 1, PROT_READ) && !codeplaces_is_stub(to))
+			target = to;
+	}
+	ctx->guest_target = target;
+	ctx->path_flag = is_chosen(ctx, sp) ? PATHS_MEASURED : 0;
+}
+
+/* A call of a measured activation has come back to it. */
+void measures_resume(struct context *ctx, uint64_t sp)
+{
+	struct measures *m = ctx->measures;
+	struct measure *a = m ? above(m, sp) : NULL;
+
+	if (!a) {
+		ctx->path &= ~PATHS_MEASURED;
+		return;
+	}
+	m->left = ctx->countdown;
+	ctx->countdown = 0;
+	run(m, a);
+}
+
+/* A path ends of the activation on top, which is measured; `last`: it ends itself. */
+void measures_path(struct context *ctx, const struct slope_path_row *key, bool last)
+{
+	struct measures *m = ctx->measures;
+	struct measure *a = m && m->depth ? &m->stack[m->depth - 1] : NULL;
+	struct slope_path_row *row;
+
+	if (!a)
+		return;
+	if (stop(m, a) && (row = slope_path_row(&ctx->fiber->core->paths, key))) {
+		row->samples++;
+		for (unsigned i = 0; i < counters_count(); i++)
+			slope_path_measure(&row->metric[i], a->spent[i]);
+	}
+	for (unsigned i = 0; i < COUNTERS_MAX; i++)
+		a->spent[i] = 0;
+	if (last) {
+		m->depth--;
+		ctx->countdown = m->left;
+	} else {
+		run(m, a);
+	}
+}

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which graph, and which of its blocks, a piece of the program's code belongs
+ * to. A graph is made when control first comes to code that none has; it has all blocks
+ * that can be reached from there without entering another function or
+ * another graph. Blocks are found by lines of 128 bytes.
+ */
+#include "sources/translator/following.h"
+
+#include <linux/mman.h>
+
+#include "core/map.h"
+#include "sources/translator/observing.h"
+#include "sources/translator/symbols.h"
+
+#define LINE_LOG2 7u
+#define RANGE_MAX (UINT64_C(1) << 61)
+#define LIMIT_MIN 1024u
+#define COUNTERS_SPARE 16u
+#define STUB_MAX 4u
+
+static struct {
+	struct slope_arena arena;
+	struct slope_map line;       /* by address: the first place that touches it */
+	struct path_graph *graphs;   /* that have counters */
+	uint64_t counters;           /* that graphs have already, from %gs */
+	bool ready;
+} places;
+
+static void start(void)
+{
+	if (places.ready)
+		return;
+	slope_arena_init(&places.arena, &system_host);
+	slope_map_init(&places.line, &places.arena);
+	places.counters = PATHS_COUNTERS_AT;
+	places.ready = true;
+}
+
+static const struct path_place *find(uint64_t pc)
+{
+	uint64_t *first;
+
+	start();
+	first = slope_map_get(&places.line, pc >> LINE_LOG2);
+	for (const struct path_place *p = first ? (const struct path_place *)*first : NULL; p; p = p->next)
+		if (pc >= p->start && pc < p->end)
+			return p;
+	return NULL;
+}
+
+/* May it have a graph? */
+static bool is_followed(uint64_t pc)
+{
+	const struct space_region *region = space_at(&runtime.space, pc);
+
+	return region && region->path && region->prot & PROT_EXEC && !(region->prot & PROT_WRITE) && !region->shared &&
+	       !space_doubts(&runtime.space, pc) && codeplaces_is_elf(pc) && !codeplaces_is_stub(pc);
+}
+
+/* ---- how flow.c sees the program ---- */
+
+static bool decode(void *data, uint64_t pc, ZydisDecodedInstruction *i, ZydisDecodedOperand *operand)
+{
+	const struct space_region *region = space_at(&runtime.space, pc);
+	size_t bytes = region && region->prot & PROT_READ ? (size_t)(region->end - pc) : 0;
+
+	(void)data;
+	return bytes && decoder_decode(&runtime.decoder, (const void *)pc, bytes < 15 ? bytes : 15, i) &&
+	       (!operand || decoder_operands(&runtime.decoder, i, operand));
+}
+
+/* Constant data: what no one may write, or what the loader has written and protected since. */
+static bool read(void *data, uint64_t address, void *to, size_t bytes)
+{
+	const struct space_region *region = space_at(&runtime.space, address);
+
+	(void)data;
+	if (!region || !region->path || region->prot & PROT_WRITE || !(region->prot & PROT_READ) || region->end - address < bytes)
+		return false;
+	slope_copy(to, (const void *)address, bytes);
+	return true;
+}
+
+/* Within a line where no graph has anything, all is the same up to where the next function begins. */
+static uint64_t same_until(uint64_t pc)
+{
+	const uint64_t *line = slope_map_get(&places.line, pc >> LINE_LOG2);
+	uint64_t end = ((pc >> LINE_LOG2) + 1) << LINE_LOG2, next = codeplaces_next_entry(pc);
+
+	if (line && *line)
+		return pc + 1;
+	return next < end ? next : end;
+}
+
+static enum flow_place place(void *data, uint64_t entry, uint64_t pc, uint64_t *until)
+{
+	(void)data;
+	(void)entry;
+	*until = pc + 1;
+	if (!is_followed(pc))
+		return codeplaces_is_stub(pc) ? FLOW_BORDER : FLOW_NO_CODE;
+	if (find(pc))
+		return FLOW_TAKEN;
+	if (codeplaces_is_border(pc))
+		return FLOW_BORDER;
+	*until = same_until(pc);
+	return FLOW_INSIDE;
+}
+
+static bool returns(void *data, uint64_t target)
+{
+	const char *name = codeplaces_called_name(target);
+
+	(void)data;
+	return !name || !flow_never_returns(name);
+}
+
+/* Up to its jump. */
+static uint32_t stub_instructions(uint64_t stub)
+{
+	ZydisDecodedInstruction i;
+	uint32_t count = 0;
+
+	while (count < STUB_MAX && decode(NULL, stub, &i, NULL)) {
+		count++;
+		stub += i.length;
+		if (i.mnemonic == ZYDIS_MNEMONIC_JMP)
+			return count;
+	}
+	return 0;
+}
+
+/* ---- graphs ---- */
+
+static bool keep_place(struct path_graph *g, uint32_t vertex)
+{
+	const struct flow_block *b = &g->flow.block[vertex];
+	uint64_t first = b->start >> LINE_LOG2, last = (b->start + b->bytes - 1) >> LINE_LOG2;
+
+	for (uint64_t line = first; line <= last; line++) {
+		struct path_place *p = slope_arena_alloc(&places.arena, sizeof *p);
+		bool fresh;
+		uint64_t *at = p ? slope_map_put(&places.line, line, &fresh) : NULL;
+
+		if (!at)
+			return false;
+		*p = (struct path_place){
+			(struct path_place *)*at, b->start, b->start + b->bytes, b->last, g, vertex,
+		};
+		*at = (uint64_t)p;
+	}
+	return true;
+}
+
+/* The numbering's registers are all within so much. */
+static int64_t highest_offset(const struct slope_path_graph *p, uint64_t *range)
+{
+	int64_t highest = 0, lowest = 0;
+
+	for (uint32_t v = 0; v < p->vertices; v++) {
+		if (p->offset[v] > highest)
+			highest = p->offset[v];
+		if (p->offset[v] < lowest)
+			lowest = p->offset[v];
+	}
+	*range = (uint64_t)highest - (uint64_t)lowest;
+	return highest;
+}
+
+/* What CTX_PATH is above the register, so that it is never small; and counters, if there are not too many paths. */
+static void choose_counters(struct path_graph *g)
+{
+	const struct slope_path_graph *p = &g->core->paths;
+	uint64_t range;
+
+	g->shift = highest_offset(p, &range) + PATHS_FIRST;
+	/* As many again for blocks that become two. */
+	g->counter_count = 2 * p->total + COUNTERS_SPARE;
+	if (p->total > PATHS_ARRAY_MAX || range > PATHS_ARRAY_MAX * 1024 || places.counters + g->counter_count * 8 > PATHS_COUNTERS_END)
+		return;
+	g->counters = places.counters;
+	places.counters += g->counter_count * 8;
+	g->next = places.graphs;
+	places.graphs = g;
+}
+
+/* A call through the linkage table executes the stub as well, whose instructions are the caller's. */
+static void count_stubs(const struct path_graph *g, struct slope_graph *core)
+{
+	ZydisDecodedInstruction i;
+	uint64_t last, target;
+
+	decoder_begin(&runtime.decoder);
+	for (uint32_t v = 0; v < g->flow.blocks; v++) {
+		last = g->flow.block[v].last;
+		if (g->flow.block[v].end != SLOPE_BLOCK_CALLS && g->flow.block[v].end != SLOPE_BLOCK_TAIL_CALLS &&
+		    g->flow.block[v].end != SLOPE_BLOCK_STOPS)
+			continue;
+		if (!decode(NULL, last, &i, NULL) || !i.raw.imm[0].is_relative)
+			continue;
+		target = last + i.length + (uint64_t)i.raw.imm[0].value.s;
+		if (codeplaces_is_stub(target))
+			core->block[v].instructions += stub_instructions(target);
+	}
+	decoder_end(&runtime.decoder);
+}
+
+/* The graph with its paths numbered; where registers would need too many bits, with fewer paths. */
+static struct slope_graph *number(const struct path_graph *g, uint32_t fn, uint32_t flags)
+{
+	struct slope_graphs *graphs = &observer.session.graphs;
+	struct slope_graph core, *kept;
+	uint64_t range, entry = g->flow.entry, bias = entry - codeplaces_own_address(entry);
+
+	for (uint64_t limit = SLOPE_PATH_LIMIT; limit >= LIMIT_MIN; limit >>= 10) {
+		if (!flow_graph(&g->flow, &observer.session.arena, bias, &core))
+			return NULL;
+		core.function = fn;
+		core.flags |= flags;
+		count_stubs(g, &core);
+		if (!(kept = slope_graphs_add(graphs, &core, limit)))
+			return NULL;
+		highest_offset(&kept->paths, &range);
+		if (range < RANGE_MAX && kept->paths.total < RANGE_MAX)
+			return kept;
+		graphs->count--;         /* nobody has seen it */
+	}
+	return NULL;
+}
+
+static struct path_graph *make(uint64_t entry, uint32_t fn)
+{
+	static const struct flow_source source = { NULL, decode, read, place, returns };
+	struct path_graph *g = slope_arena_alloc(&places.arena, sizeof *g);
+	bool made;
+
+	if (!g)
+		return NULL;
+	decoder_begin(&runtime.decoder);
+	made = flow_make(&g->flow, &places.arena, &source, entry);
+	decoder_end(&runtime.decoder);
+	if (!made || !(g->core = number(g, fn, codeplaces_is_start(entry) ? 0 : SLOPE_GRAPH_PIECE)))
+		return NULL;
+	choose_counters(g);
+	g->lowest = UINT64_MAX;
+	for (uint32_t v = 0; v < g->core->paths.vertices; v++) {
+		const struct flow_block *b = &g->flow.block[v];
+
+		if (!keep_place(g, v))
+			return NULL;
+		if (b->start < g->lowest)
+			g->lowest = b->start;
+		if (b->start + b->bytes > g->span)
+			g->span = b->start + b->bytes;
+	}
+	g->span -= g->lowest;
+	return g;
+}
+
+const struct path_place *pathplaces_at_for(uint64_t pc, uint32_t fn)
+{
+	const struct path_place *p = find(pc);
+
+	if (p || !is_followed(pc))
+		return p;
+	if (!make(pc, fn == SLOPE_FN_NONE ? codeplaces_function(pc) : fn))
+		return NULL;
+	return find(pc);
+}
+
+const struct path_place *pathplaces_at(uint64_t pc)
+{
+	return pathplaces_at_for(pc, SLOPE_FN_NONE);
+}
+
+/* ---- blocks that become two ---- */
+
+/* Arrays of a graph with one more block and one more edge. */
+struct wider {
+	struct slope_block *block;
+	uint8_t *way;
+	struct slope_path_graph paths;
+	struct flow flow;
+};
+
+static bool widen(struct wider *w, const struct path_graph *g)
+{
+	struct slope_arena *arena = &observer.session.arena;
+
+	w->paths = g->core->paths;
+	w->flow = g->flow;
+	uint32_t vertices = ++w->paths.vertices, edges = ++w->paths.edges;
+
+	w->flow.blocks++;
+	w->flow.edges++;
+	w->block = slope_arena_alloc(arena, vertices * sizeof *w->block);
+	w->way = slope_arena_alloc(arena, edges);
+	w->paths.edge = slope_arena_alloc(arena, edges * sizeof *w->paths.edge);
+	w->paths.first = slope_arena_alloc(arena, (vertices + 1) * sizeof *w->paths.first);
+	w->paths.paths = slope_arena_alloc(arena, vertices * sizeof *w->paths.paths);
+	w->paths.start = slope_arena_alloc(arena, vertices * sizeof *w->paths.start);
+	w->paths.offset = slope_arena_alloc(arena, vertices * sizeof *w->paths.offset);
+	w->flow.block = slope_arena_alloc(&places.arena, vertices * sizeof *w->flow.block);
+	w->flow.edge = slope_arena_alloc(&places.arena, edges * sizeof *w->flow.edge);
+	w->flow.first = w->paths.first;
+	return w->block && w->way && w->paths.edge && w->paths.first && w->paths.paths && w->paths.start && w->paths.offset &&
+	       w->flow.block && w->flow.edge;
+}
+
+/* Vertex `v` is like the graph's `from`, its edges too. */
+static void copy_vertex(struct wider *w, const struct path_graph *g, uint32_t v, uint32_t from, uint32_t *at)
+{
+	const struct slope_path_graph *old = &g->core->paths;
+
+	w->block[v] = g->core->block[from];
+	w->flow.block[v] = g->flow.block[from];
+	w->paths.paths[v] = old->paths[from];
+	w->paths.start[v] = old->start[from];
+	w->paths.offset[v] = old->offset[from];
+	w->paths.first[v] = *at;
+	for (uint32_t e = old->first[from]; e < old->first[from + 1]; e++, ++*at) {
+		w->paths.edge[*at] = old->edge[e];
+		w->paths.edge[*at].from = v;
+		w->way[*at] = g->core->way[e];
+		w->flow.edge[*at] = g->flow.edge[e];
+	}
+}
+
+/* The first part of a block ends before pc, where an instruction begins. False: none does. */
+static bool cut_block(struct flow_block *first, struct flow_block *second, uint64_t pc)
+{
+	ZydisDecodedInstruction i;
+	uint32_t count = 0;
+	uint64_t at = first->start;
+	bool good = true;
+
+	decoder_begin(&runtime.decoder);
+	for (; good && at < pc; count++, at += i.length) {
+		first->last = at;
+		good = decode(NULL, at, &i, NULL);
+	}
+	decoder_end(&runtime.decoder);
+	second->start = pc;
+	second->bytes -= (uint32_t)(pc - first->start);
+	second->instructions -= count;
+	first->bytes = (uint32_t)(pc - first->start);
+	first->instructions = count;
+	first->end = SLOPE_BLOCK_FALLS;
+	return good && at == pc;
+}
+
+/* What was known of the whole block is now so of its second part, by which it is left. */
+static bool cut_place(struct path_graph *g, uint32_t vertex, uint32_t second, uint64_t end)
+{
+	const struct flow_block *b = &g->flow.block[vertex];
+
+	for (uint64_t line = b->start >> LINE_LOG2; line <= (end - 1) >> LINE_LOG2; line++) {
+		uint64_t *first = slope_map_get(&places.line, line);
+
+		for (struct path_place *p = first ? (struct path_place *)*first : NULL; p; p = p->next)
+			if (p->graph == g && p->vertex == vertex) {
+				p->start = b->start + b->bytes;
+				p->vertex = second;
+			}
+	}
+	return keep_place(g, vertex);
+}
+
+/*
+ * Control has come to the middle of a block from elsewhere: it becomes two. All numbers stay: the first part has one edge,
+ * of value 0, to the second, which has the block's edges; paths that begin with the second part come after all others.
+ */
+static bool split(struct path_graph *g, uint32_t vertex, uint64_t pc)
+{
+	struct slope_graph *core = g->core;
+	uint32_t second = core->paths.vertices, at = 0;
+	uint64_t total = core->paths.total + core->paths.paths[vertex], end = g->flow.block[vertex].start + g->flow.block[vertex].bytes;
+	struct wider w;
+
+	if ((g->counters && total > g->counter_count) || total >= RANGE_MAX || !widen(&w, g))
+		return false;
+	for (uint32_t v = 0; v < second; v++) {
+		if (v != vertex) {
+			copy_vertex(&w, g, v, v, &at);
+			continue;
+		}
+		uint32_t edge = at;
+
+		copy_vertex(&w, g, v, v, &at);
+		at = edge + 1;
+		w.paths.edge[edge] = (struct slope_path_edge){ .from = v, .to = second, .weight = 1 };
+		w.flow.edge[edge] = (struct flow_edge){ .target = pc, .to = second, .weight = 1, .way = SLOPE_WAY_NEXT };
+		w.way[edge] = SLOPE_WAY_NEXT;
+	}
+	copy_vertex(&w, g, second, vertex, &at);
+	w.paths.first[second + 1] = at;
+	w.paths.start[second] = core->paths.total;
+	w.paths.total = total;
+	if (!cut_block(&w.flow.block[vertex], &w.flow.block[second], pc))
+		return false;
+	w.block[vertex].bytes = w.flow.block[vertex].bytes;
+	w.block[vertex].end = SLOPE_BLOCK_FALLS;
+	w.block[vertex].instructions = w.flow.block[vertex].instructions;
+	w.block[second].address += w.flow.block[vertex].bytes;
+	w.block[second].bytes = w.flow.block[second].bytes;
+	w.block[second].instructions -= w.flow.block[vertex].instructions;
+	core->block = w.block;
+	core->way = w.way;
+	core->paths = w.paths;
+	g->flow = w.flow;
+	return cut_place(g, vertex, second, end);
+}
+
+/*
+ * Where control comes back to behind a call, the block of the call has something to do first if paths end there: then one
+ * begins with that block.
+ */
+uint64_t pathplaces_begin(uint64_t pc)
+{
+	const struct path_place *p = pathplaces_at(pc), *before;
+
+	if (!p)
+		return PATHS_NONE;
+	if (p->start != pc && split(p->graph, p->vertex, pc))
+		p = find(pc);
+	before = p->start == pc ? find(pc - 1) : NULL;
+	if (before && before->graph == p->graph && before->end == pc &&
+	    before->graph->core->block[before->vertex].end == SLOPE_BLOCK_CALLS) {
+		uint32_t edge = pathplaces_edge(before, SLOPE_WAY_NEXT, pc);
+
+		if (edge != UINT32_MAX && p->graph->core->paths.edge[edge].cut)
+			p = before;
+	}
+	return path_begin(p->graph, p->vertex);
+}
+
+uint32_t pathplaces_edge(const struct path_place *p, enum slope_edge_way way, uint64_t target)
+{
+	const struct path_graph *g = p->graph;
+	const uint32_t *first = g->core->paths.first;
+	uint32_t other = UINT32_MAX;
+
+	for (uint32_t e = first[p->vertex]; e < first[p->vertex + 1]; e++) {
+		if (g->flow.edge[e].target != target)
+			continue;
+		if (g->core->way[e] == way)
+			return e;
+		other = e;
+	}
+	return other;
+}
+
+uint32_t pathplaces_instructions(uint64_t from, uint64_t to)
+{
+	ZydisDecodedInstruction i;
+	uint32_t count = 0;
+
+	lock_take(&runtime.lock);
+	decoder_begin(&runtime.decoder);
+	while (from < to && decode(NULL, from, &i, NULL)) {
+		from += i.length;
+		count++;
+	}
+	decoder_end(&runtime.decoder);
+	lock_give(&runtime.lock);
+	return count;
+}
+
+void pathplaces_each(struct context *ctx, void (*act)(struct context *ctx, const struct path_graph *g))
+{
+	for (const struct path_graph *g = places.graphs; g; g = g->next)
+		act(ctx, g);
+}
+
+void pathplaces_forget(uint64_t address, uint64_t bytes)
+{
+	for (size_t n = 0; places.ready && n < places.line.capacity; n++) {
+		struct slope_map_entry *e = &places.line.entry[n];
+		struct path_place **at = (struct path_place **)&e->value;
+
+		if (!e->used)
+			continue;
+		while (*at) {
+			if ((*at)->start < address + bytes && (*at)->end > address)
+				*at = (*at)->next;
+			else
+				at = &(*at)->next;
+		}
+	}
+}
