@@ -9,9 +9,11 @@
 #include "report/functions.h"
 #include "report/json.h"
 #include "report/page_template.h"
+#include "report/paths_view.h"
 
 #define BLOCKS_MARK "<!--slope:blocks-->"
 #define PROFILE_MARK "<!--slope:profile-->"
+#define HOT_PATH 0.01                /* of the run's instructions, or of what was measured */
 #define THREAD_FUNCTIONS 500u        /* rows of the threads' table; the page says that there are more */
 
 const char *slope_page_missing(void)
@@ -70,6 +72,7 @@ static bool put_facts(const struct slope_page *page, FILE *out)
 	slope_json_uint(&j, "context_k", p->context_k);
 	slope_json_bool(&j, "context_collapsed", p->context_collapsed);
 	slope_json_uint(&j, "burst_period_ns", p->burst_period_ns);
+	slope_json_bool(&j, "paths_only", slope_profile_paths_only(p));
 	slope_json_uint(&j, "variants", p->variant_count);
 	slope_json_uint(&j, "variant_k", p->variant_k);
 	slope_json_object(&j, "lost_means", false);
@@ -83,6 +86,25 @@ static bool put_facts(const struct slope_page *page, FILE *out)
 static bool put_diff(const struct slope_page *page, FILE *out)
 {
 	return slope_diff_json(page->diff, out);
+}
+
+/* As `slope paths` has them when nobody asks for anything else. */
+static bool put_paths(const struct slope_page *page, FILE *out)
+{
+	struct slope_paths_options o = {
+		.report = page->o,
+		.costs = { .function = SLOPE_PATHS_ALL, .thread = SLOPE_PATHS_ALL, .threshold = HOT_PATH,
+			   .metric = page->p->path_metrics ? 0 : SLOPE_PATHS_IR },
+	};
+	struct slope_paths_view v;
+
+	o.report.top = 0;
+	if (!slope_paths_view_init(&v, page->p, &o))
+		return false;
+	bool good = slope_paths_json(&v, out);
+
+	slope_paths_view_fini(&v);
+	return good;
 }
 
 static bool put_block(const struct slope_page *page, const char *id, bool (*put)(const struct slope_page *, FILE *), FILE *out)
@@ -139,6 +161,7 @@ bool slope_page_write(const struct slope_page *page, FILE *out)
 		page->progress("page: growth");
 	good = put_block(page, "slope-facts", put_facts, out) && put_block(page, "slope-report", put_report, out) &&
 	       put_ranked_blocks(page, out) && put_block(page, "slope-threads", put_threads, out) &&
+	       (!page->p->graph_count || put_block(page, "slope-paths", put_paths, out)) &&
 	       (!page->diff || put_block(page, "slope-diff", put_diff, out));
 	put_template(&at, PROFILE_MARK, out);
 	if (page->progress)

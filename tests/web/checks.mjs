@@ -4,6 +4,8 @@
 //
 // Each check makes one claim about a page; its name says which.
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { Session, rows, saved } from "./browser.mjs";
 
 const [folder, ...wanted] = process.argv.slice(2);
@@ -262,6 +264,27 @@ checks["contexts of slabs, and of none, are explained"] = async () => {
 	page = await session.open("true.html", "#v=contexts");
 	assert.match(await page.innerText(".contexts"), /slope record --contexts true/);
 	await session.close(page);
+};
+
+checks["paths: the lines and numbers of slope paths"] = async () => {
+	if (!existsSync(join(folder, "paths.html")))
+		return;
+	const page = await session.open("paths.html", "#v=paths"), said = session.json("paths", "--json", "paths.data");
+	const table = await saved(page, () => page.click(".paths button.plain"));
+	assert.ok(table.length > 0);
+	assert.deepEqual(table.map((p) => [p.function, p.number, Number(p.count), p.kind]), said.paths.map((p) => [p.function, String(p.number), p.count, p.kind]));
+	const text = session.slope("paths", "--top=0", "paths.data").replaceAll(/\s/g, "").replaceAll("─", "\u2500").replaceAll("→", "\u2192").replaceAll("->", "\u2192");
+	for (const path of table)
+		assert.ok(text.replaceAll(/-(?=taken|nottaken|case|loopback|cut)/g, "\u2500").includes(path.lines.replaceAll(/\s/g, "")), path.lines);
+	await session.shot(page, "paths");
+	await page.click(".path-table a.link >> nth=0");
+	const shown = await page.innerText(".hot-paths");
+	assert.match(shown, /\d+ of \d+ paths executed/);
+	assert.equal(await page.locator(".hot-paths tbody tr").count(), said.paths.filter((p) => p.function === said.paths[0].function).length);
+	await session.close(page);
+	const none = await session.open("wf.html", "#v=paths");
+	assert.match(await none.innerText(".paths"), /slope record --paths/);
+	await session.close(none);
 };
 
 checks["threads: who feeds whom, as slope threads has it"] = async () => {

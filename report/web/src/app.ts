@@ -11,6 +11,7 @@ import { GROUPS, Model, TITLES } from "./model";
 import { read, START, State, write } from "./state";
 import { lede, summary } from "./summary";
 import { Table } from "./table";
+import { PathsView } from "./paths";
 import { ThreadsView } from "./threads";
 
 const MODULES_SHOWN = 4;
@@ -43,6 +44,7 @@ export class App {
 			functions: this.list,
 			function: new FunctionView(model, this),
 			contexts: new ContextsView(model, this),
+			paths: new PathsView(model, this),
 			threads: new ThreadsView(model, this),
 			changes: new ChangesView(model, this),
 		};
@@ -141,6 +143,8 @@ export class App {
 
 	private drawTabs() {
 		const names: [string, string][] = [["functions", "Functions"], ["contexts", "Contexts"], ["threads", "Threads"]];
+		if (this.model.paths)
+			names.splice(2, 0, ["paths", "Paths"]);
 		if (this.model.diff)
 			names.push(["changes", `Changes (${exact(this.model.diff.functions.length)})`]);
 		const here = this.state.view === "function" ? "functions" : this.state.view;

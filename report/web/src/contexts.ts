@@ -99,8 +99,11 @@ export class ContextsView implements View {
 			search.focus();
 			search.setSelectionRange(had, had);
 		}
-		const width = Math.max(300, this.canvas.parentElement!.clientWidth), k = Math.max(1, state.callers);
-		this.frames = row !== undefined ? tree.pivot(this.model.fn(row), width, k) : slabs ? tree.inverted(width, k) : tree.whole(width);
+		const width = Math.max(300, this.canvas.parentElement!.clientWidth), k = Math.max(1, slabs ? Math.min(state.callers, this.model.facts.context_k) : state.callers);
+		if (row === undefined)
+			this.frames = slabs ? tree.inverted(width, k) : tree.whole(width);
+		else
+			this.frames = slabs ? tree.invertedOf(this.model.fn(row), width, k) : tree.pivot(this.model.fn(row), width, k);
 		this.top = -this.frames.reduce((least, f) => Math.min(least, f.level), 0);
 		const rows = this.top + this.frames.reduce((most, f) => Math.max(most, f.level), 0) + 1;
 		this.resize(width, Math.min(TALLEST, rows * ROW + 2));
@@ -114,10 +117,10 @@ export class ContextsView implements View {
 			return h("h2", null, slabs ? "Functions, and their callers below them" : "The whole run", h("span", { class: "under" }, `  ${plural(this.model.facts.contexts, "context")}` +
 				(slabs ? `, paths of ${this.model.facts.context_k} callers` : "") + (this.model.facts.burst_period_ns ? ", recorded in bursts" : "") +
 				(this.model.facts.context_collapsed ? ", recursion collapsed" : "")));
-		const f = this.model.functions[row], fn = this.model.fn(row), cost = tree.cost(tree.outermost((one) => one === fn));
+		const f = this.model.functions[row], fn = this.model.fn(row), cost = slabs ? f.cost.total : tree.cost(tree.outermost((one) => one === fn));
 		return h("div", { class: "pivot" }, button("\u2190 the whole run", "Escape", () => this.app.go({ fn: "" }), { class: "back" }),
 			h("h2", null, h("a", { href: "#", class: "mono link", title: f.name, click: (e: MouseEvent) => { e.preventDefault(); this.app.openFunction(row); } },
-				f.name.length > 90 ? f.name.slice(0, 89) + "\u2026" : f.name), h("span", { class: "under" }, `  ${growthText(f.growth)}, ${percent(cost / Math.max(tree.self, 1))} of the run; callers above, callees below`)));
+				f.name.length > 90 ? f.name.slice(0, 89) + "\u2026" : f.name), h("span", { class: "under" }, `  ${growthText(f.growth)}, ${percent(cost / Math.max(tree.self, 1))} of the run; ${slabs ? "callers below" : "callers above, callees below"}`)));
 	}
 
 	private legend(): HTMLElement {

@@ -8,6 +8,7 @@ import { explanation } from "./explain";
 import { exact, growthText, interval, order, percent, plural, shell, short, where } from "./format";
 import type { Model } from "./model";
 import { fitted } from "./orders";
+import { pathTable } from "./paths";
 import { Axes, costPlot, dotPlot, Plot, workloadPlot } from "./plots";
 import { deviation, mean, Point, Profile } from "./profile";
 import type { State } from "./state";
@@ -109,6 +110,8 @@ export class FunctionView implements View {
 			f.ramp && h("p", { class: "under" }, "It is called for every size up to the largest, as for each element of something that grows: all calls together are one order steeper."),
 			via !== null && h("p", { class: "under" }, "Its growth is that of ", this.link(via), "."),
 			f.by_context?.differ && h("p", null, f.by_context.text ?? ""),
+			f.path && h("p", { class: "under" }, `The path with most of its own instructions (${percent(f.path.instructions_share)}` +
+				`${f.path.executions_per_call === null ? "" : `, ${f.path.executions_per_call.toPrecision(3)} times a call`}): `, h("span", { class: "mono" }, f.path.text)),
 			g.outlier_count > 0 && h("p", { class: "under" }, `${plural(g.outlier_count, "size")} off the curve: n = ${g.outliers.slice(0, 4).map((o) => exact(o.n)).join(", ")}${g.outlier_count > 4 ? ", \u2026" : ""}`),
 			h("dl", null, list.flatMap(([name, value]) => [h("dt", null, name), h("dd", null, value)])));
 	}
@@ -240,6 +243,12 @@ export class FunctionView implements View {
 		if (this.model.facts.contexts)
 			list.push(h("section", null, h("h3", null, "Contexts"), button("show its callers and callees as a flame", "pivot of the context tree",
 				() => this.app.go({ view: "contexts" }), { class: "plain" })));
+		const paths = this.model.paths, name = this.model.functions[row].name, own = paths?.functions.find((f) => f.name === name);
+		if (paths && own) {
+			const hot = paths.paths.filter((p) => p.function === name), c = own.coverage;
+			list.push(h("section", { class: "wide-section hot-paths" }, h("h3", null, "Paths", h("span", { class: "under" }, `  ${exact(c.paths)} of ${c.of_paths} paths executed, ${exact(c.blocks)} of ${exact(c.of_blocks)} blocks`)),
+				hot.length ? pathTable(hot, paths.metric, null) : h("p", { class: "under" }, `None has ${percent(paths.threshold)} of the run; `, h("code", null, `slope paths ${shell(name)}`), " shows them all.")));
+		}
 		if (detail?.show.source_lines)
 			list.push(source(detail.show.source_lines, this.model.functions[row].line));
 		list.push(this.pointsTable(row, splits[0]));

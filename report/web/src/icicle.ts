@@ -129,6 +129,14 @@ export class Tree {
 		return to;
 	}
 
+	// The same for one function, by its cost with callees.
+	invertedOf(fn: number, width: number, k: number): Frame[] {
+		const nodes = this.byFunction.get(fn) ?? [], members = { node: nodes, of: nodes }, to: Frame[] = [];
+		this.place(to, this.frame(fn, members), members, 0, 0, null,
+			{ scale: width / Math.max(this.cost(nodes), 1), step: 1, weight: (f) => f.value, next: (m) => this.callers(m) }, k);
+		return to;
+	}
+
 	private down(scale: number): How {
 		return { scale, step: 1, weight: (f) => f.value, next: (m) => this.callees(m) };
 	}

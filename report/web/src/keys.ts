@@ -8,7 +8,7 @@ import { COLUMNS } from "./table";
 const KEYS: [string, string][] = [
 	["/", "find a function"], ["\u2191 \u2193, k j", "go through the rows"], ["Enter", "open the row"],
 	["Escape", "back; in the table: clear the filters"], ["\u2190 \u2192, [ ]", "smaller or larger inputs; in a function: the one before or behind"],
-	["1 2 3 4", "functions, contexts, threads, changes"], ["c", "copy the command that shows the same in a terminal"],
+	["1 2 3 4 5", "functions, contexts, threads, changes, paths"], ["c", "copy the command that shows the same in a terminal"],
 	["d", "dark or light"], ["?", "this sheet"],
 ];
 
@@ -45,13 +45,13 @@ export class Keys {
 	}
 
 	private act(event: KeyboardEvent): boolean {
-		const app = this.app, views = ["functions", "contexts", "threads", "changes"];
+		const app = this.app, views = ["functions", "contexts", "threads", "changes", "paths"];
 		switch (event.key) {
 		case "/": app.focusSearch(); return true;
 		case "?": this.help(); return true;
 		case "d": app.setScheme(app.isDark() ? "light" : "dark"); return true;
 		case "c": document.querySelector<HTMLButtonElement>("footer button")?.click(); return true;
-		case "1": case "2": case "3": case "4": app.go({ view: views[Number(event.key) - 1], fn: "", search: "" }); return true;
+		case "1": case "2": case "3": case "4": case "5": app.go({ view: views[Number(event.key) - 1], fn: "", search: "" }); return true;
 		}
 		if (app.view?.key?.(event))
 			return true;

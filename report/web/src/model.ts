@@ -4,7 +4,7 @@
 // large: positions in the report's list, as slope's own ranking has them.
 import { block, json } from "./blocks";
 import { Profile } from "./profile";
-import type { Details, Diff, Explanation, Facts, RankAt, Ranks, Report, ReportFunction, Threads } from "./types";
+import type { Details, Diff, Explanation, Facts, Paths, RankAt, Ranks, Report, ReportFunction, Threads } from "./types";
 
 export const GROUPS = ["will_hurt", "hot", "unclear", "rest"] as const;
 export const TITLES: Record<string, string> = { will_hurt: "will hurt", hot: "hot today", unclear: "unclear", rest: "the rest" };
@@ -24,6 +24,7 @@ export class Model {
 	private rest: number[] = [];         // all functions in the order that "the rest" has
 	threads: Threads | null = null;
 	diff: Diff | null = null;
+	paths: Paths | null = null;
 	profile: Profile | null = null;
 	readonly profileReady: Promise<Profile>;
 	private profileDone!: (profile: Profile) => void;
@@ -59,6 +60,7 @@ export class Model {
 		for (const one of await json<Details[]>("details") ?? [])
 			this.details.set(one.row, one);
 		this.threads = await json<Threads>("threads");
+		this.paths = await json<Paths>("paths");
 		this.diff = await json<Diff>("diff");
 	}
 

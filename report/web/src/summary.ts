@@ -53,6 +53,8 @@ export function summary(model: Model): HTMLElement {
 export function lede(model: Model, open: (row: number) => void): HTMLElement {
 	const first = model.order()[0], f = model.functions[first], group = first === undefined ? "" : model.group(first);
 	const link = () => h("a", { href: "#", class: "mono", click: (event: MouseEvent) => { event.preventDefault(); open(first); } }, clipped(f.name));
+	if (model.facts.paths_only)
+		return h("p", { class: "lede" }, "This profile has paths only: which ways through functions were taken, and how often. Recorded with --input as well, functions get costs and growth.");
 	if (!f)
 		return h("p", { class: "lede" }, "No function was recorded: the program ended before one returned, or all were left out (--only, --skip).");
 	if (group === "will_hurt")
@@ -64,7 +66,7 @@ export function lede(model: Model, open: (row: number) => void): HTMLElement {
 	if (group === "unclear")
 		return h("p", { class: "lede" }, "No function has enough input sizes for an answer. The first to settle is ", link(), `: ${f.growth.reason}`,
 			f.growth.advice ? `; ${f.growth.advice}.` : ".");
-	return h("p", { class: "lede" }, "No function stands out: none costs one per cent by itself, and none outgrows its input.");
+	return h("p", { class: "lede" }, "No function stands out: none outgrows its input, none takes one per cent of the cost itself. What the dynamic loader does to start a program is not counted.");
 }
 
 export function clipped(name: string, most = 120): string {

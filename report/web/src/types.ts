@@ -32,6 +32,7 @@ export interface ReportFunction extends Place {
 	n: { min: number; max: number } | null; input: Input; threads: number; growth: Growth;
 	share: Record<string, number | null>; group: string; ramp: boolean; via: string | null;
 	by_context: { k: number; differ: boolean; text: string | null } | null;
+	path?: { text: string; instructions_share: number | null; executions_per_call: number | null } | null;
 }
 
 export interface ThreadFacts {
@@ -46,7 +47,7 @@ export interface Report extends Run {
 
 export interface Facts {
 	file: string; recorded: string | null; unit: number; metric: number; contexts: number; context_k: number;
-	context_collapsed: boolean; burst_period_ns: number; variants: number; variant_k: number;
+	paths_only: boolean; context_collapsed: boolean; burst_period_ns: number; variants: number; variant_k: number;
 	lost_means: Record<string, string>;
 }
 
@@ -105,6 +106,22 @@ export interface Threads {
 		input: { cells: number; thread: number; external: number; thread_of_input: number | null; external_of_input: number | null };
 		input_volume: number | null } & Record<string, CurveEntry[] | null | unknown>;
 	function_count: number; functions: ThreadsFunction[];
+}
+
+export interface Coverage { paths: number; of_paths: number | string; blocks: number; of_blocks: number; edges: number; of_edges: number }
+
+export interface Path {
+	function: string; graph: number; number: number | string; whole: boolean; kind: string; share: number; count: number; blocks: number;
+	instructions_each: number; instructions: number; instructions_share: number; samples: number;
+	metrics: Record<string, { value: number | null; error: number | null; share: number | null }>; metric_per_instruction: number | null;
+	text: string; callers: string[] | null;
+}
+
+export interface Paths {
+	metric: string; threshold: number; path_count: number; paths: Path[];
+	recorded: { metrics: string[]; period: number | null; contexts: boolean; sizes: boolean; paths_only: boolean };
+	summary: { instructions: number; coverage: Coverage; paths: Record<string, { count: number; instructions: number } | null> };
+	functions: (Place & { instructions: number; share: number; kind: string; coverage: Coverage; unresolved: boolean; cut_edges: number })[];
 }
 
 export interface DiffSide { calls: number; cost: number; self: number; share: number; growth: Growth; points: [number, number, number][] }
