@@ -130,8 +130,8 @@ int slope_verb_html(int argc, char **argv)
 	if (parsed != SLOPE_PARSED)
 		return parsed == SLOPE_PARSED_HELP ? 0 : SLOPE_EXIT_WRONG;
 	if (slope_page_missing()) {
-		slope_say("this slope was built without the report page: %s. Install nodejs and npm and build again; "
-			  "'slope report' and 'slope show' have the same numbers", slope_page_missing());
+		slope_say("this slope was built without the report page: %s. Install nodejs and npm and build again, in a "
+			  "fresh folder; 'slope report' and 'slope show' have the same numbers", slope_page_missing());
 		return SLOPE_EXIT_WRONG;
 	}
 	const char *path = slope_datafile_operand(argc, argv);

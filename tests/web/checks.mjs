@@ -130,6 +130,14 @@ checks["goes by the keyboard"] = async () => {
 	await session.close(page);
 };
 
+// docs/page.png is this picture, with fewer colours.
+checks["makes the README's picture"] = async () => {
+	const page = await session.open("wf.html", "", { viewport: { width: 1200, height: 660 } });
+	await page.$eval("footer", (footer) => footer.remove());
+	await session.shot(page, "readme");
+	await session.close(page);
+};
+
 // ---- one function ----
 
 // What slope exports of a function, sizes of all threads and contexts added up.
@@ -216,6 +224,15 @@ checks["tabs, log axes, layers and splits redraw the plot"] = async () => {
 		assert.notEqual(now, last, chip);
 		last = now;
 	}
+	const box = await page.locator(".cost-plot .u-over").boundingBox();
+	await page.mouse.move(box.x + 100, box.y + 50);
+	await page.mouse.down();
+	await page.mouse.move(box.x + 300, box.y + 60, { steps: 4 });
+	await page.mouse.up();
+	const zoomed = await picture();
+	assert.notEqual(zoomed, last, "a drag zooms");
+	await page.mouse.dblclick(box.x + 100, box.y + 50);
+	assert.notEqual(await picture(), zoomed, "a double click goes back");
 	await page.click(".plots .chip:text-is('guess ratio')");
 	assert.equal(await page.locator(".guess-plot canvas").count(), session.json("show", "--json", "str_tolower", "wf.data").guesses.length);
 	assert.match(await page.innerText(".plots"), /levels off|open|falls|rises/);

@@ -61,7 +61,12 @@ export class App {
 			h("footer", null, h("span", { class: "label" }, "in a terminal"), " ", this.command, " ", copyButton));
 		document.title = `slope: ${this.model.report.program.join(" ") || this.model.facts.file}`.slice(0, 200);
 		addEventListener("hashchange", () => { this.state = read(); this.refresh(); });
-		addEventListener("resize", () => this.refresh());
+		let width = innerWidth;              // a phone changes the height whenever its bars come and go
+		addEventListener("resize", () => {
+			if (innerWidth !== width)
+				this.refresh();
+			width = innerWidth;
+		});
 		const print = matchMedia("print");
 		print.addEventListener("change", () => {
 			if (!print.matches)
