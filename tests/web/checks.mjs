@@ -54,7 +54,8 @@ checks["ranks as slope report does"] = async () => {
 	assert.ok(shown.length >= 8);
 	assert.deepEqual(shown.map((r) => r.row), shown.map((_, i) => i));
 	assert.deepEqual(names(shown), names(report.functions).slice(0, shown.length));
-	assert.equal(await page.innerText("a.row[data-row='0'] .order"), "n\u00b2 \u2026 n\u00b2 log n");
+	assert.equal(await page.innerText("a.row[data-row='0'] .order"), "n2 \u2026 n2 log n");
+	assert.equal(await page.innerText("a.row[data-row='0'] .order sup >> nth=0"), "2");
 	await session.close(page);
 };
 

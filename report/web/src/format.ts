@@ -43,17 +43,32 @@ export function interval(growth: Growth): string {
 	return `${Math.max(growth.low, 0).toFixed(2)}..${Math.max(growth.high, 0).toFixed(2)}`;
 }
 
-// "n^2" with the exponent raised; in text it stays as it is typed.
+// An order inside a sentence: small exponents raised, others as they are typed.
 export function order(text: string): string {
-	const raised: Record<string, string> = { "0": "\u2070", "1": "\u00b9", "2": "\u00b2", "3": "\u00b3", "4": "\u2074", "5": "\u2075",
-		"6": "\u2076", "7": "\u2077", "8": "\u2078", "9": "\u2079", ".": "\u00b7", n: "\u207f" };
-	return text.replace(/\^([0-9.]+|n)/g, (_, power: string) => [...power].map((c) => raised[c]).join(""))
-		.replaceAll(" .. ", " \u2026 ");
+	const raised: Record<string, string> = { "2": "\u00b2", "3": "\u00b3", n: "\u207f" };
+	return text.replace(/\^([23n])(?![.0-9])/g, (_, power: string) => raised[power]).replaceAll(" .. ", " \u2026 ");
+}
+
+// The same as elements, with every exponent raised.
+export function orderNodes(text: string): (Node | string)[] {
+	return text.replaceAll(" .. ", " \u2026 ").split(/\^([0-9.]+|n)/).map((part, i) => {
+		if (i % 2 === 0)
+			return part;
+		const raised = document.createElement("sup");
+		raised.textContent = part;
+		return raised;
+	});
 }
 
 // How a growth reads in a table: the order, or why there is none.
 export function growthText(growth: Growth): string {
 	return growth.verdict === "inconclusive" ? growth.reason ?? "inconclusive" : order(growth.text);
+}
+
+// Where a function is, without folders that say nothing here: those outside of where the program ran.
+export function nearby(place: Place): string {
+	const file = place.file && /^(\/|\.\.?\/)/.test(place.file) ? place.file.replace(/.*\//, "") : place.file;
+	return where({ ...place, file });
 }
 
 export function where(place: Place): string {

@@ -5,7 +5,7 @@ import type { App, View } from "./app";
 import { csv, save } from "./csv";
 import { bar, button, h } from "./dom";
 import { explanation } from "./explain";
-import { exact, growthText, interval, order, percent, plural, shell, short, where } from "./format";
+import { exact, growthText, interval, order, orderNodes, percent, plural, shell, short, where } from "./format";
 import type { Model } from "./model";
 import { fitted } from "./orders";
 import { pathTable } from "./paths";
@@ -104,7 +104,7 @@ export class FunctionView implements View {
 			list.push(["input", `${exact(f.input.trms || f.input.rms)} cells`]);
 		if (f.input.thread || f.input.external)
 			list.push(["of it", `${percent(f.input.thread / Math.max(f.input.trms, 1))} other threads, ${percent(f.input.external / Math.max(f.input.trms, 1))} outside`]);
-		return h("aside", { class: "verdict" }, h("p", { class: `big ${said ? "" : "soft"}` }, said ? order(g.text) : g.reason ?? "inconclusive"),
+		return h("aside", { class: "verdict" }, h("p", { class: `big ${said ? "" : "soft"}` }, ...(said ? orderNodes(g.text) : [g.reason ?? "inconclusive"])),
 			!said && g.advice && h("p", null, `To settle it: ${g.advice}.`),
 			g.below && g.n && h("p", { class: "under" }, `Two regimes: ${order(g.below.order)} below n = ${exact(g.n.from)}.`),
 			f.ramp && h("p", { class: "under" }, "It is called for every size up to the largest, as for each element of something that grows: all calls together are one order steeper."),

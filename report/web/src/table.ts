@@ -3,7 +3,7 @@
 // The ranked table. Thousands of rows: only those in sight exist.
 import { Virtualizer, observeWindowOffset, observeWindowRect, windowScroll } from "@tanstack/virtual-core";
 import { bar, h, svg } from "./dom";
-import { exact, growthText, interval, percent, short, where } from "./format";
+import { exact, growthText, interval, nearby, orderNodes, percent, short, where } from "./format";
 import { GROUP_MEANS, Model, TITLES } from "./model";
 import { fitted, step } from "./orders";
 import { mean } from "./profile";
@@ -193,21 +193,28 @@ export class Table {
 	}
 
 	private makeRow(row: number, index: number): HTMLElement {
-		const f = this.model.functions[row], group = this.model.group(row), later = this.model.later(row);
-		const under = group === "unclear" ? f.growth.advice ?? "" : interval(f.growth), bare = group === "unclear" && f.points < 2;
+		const f = this.model.functions[row], group = this.model.group(row);
+		const unclear = group === "unclear" && f.growth.advice !== null, under = unclear ? f.growth.advice! : interval(f.growth);
 		const via = this.model.via(row);
 		return h("a", { class: `row r-${group}${index === this.selected ? " selected" : ""}`, role: "row", href: "#", "data-row": row,
 			click: (event: MouseEvent) => { event.preventDefault(); this.open(row); } },
 			cell("name", h("span", { class: "name", title: f.name }, f.name),
-				h("span", { class: "under", title: where(f) }, via === null ? where(f) : `by ${this.model.functions[via].name}`)),
-			cell(bare ? "growth c-two" : "growth", h("span", { class: `order s${step(f.growth)}` }, growthText(f.growth)), h("span", { class: "under", title: under }, under)),
-			bare ? "" : cell("plot", this.thumbnail(row)),
+				h("span", { class: "under", title: where(f) }, via === null ? nearby(f) : `by ${this.model.functions[via].name}`)),
+			cell("growth", h("span", { class: `order s${step(f.growth)}` }, ...(f.growth.verdict === "inconclusive" ? [growthText(f.growth)] : orderNodes(f.growth.text))), h("span", { class: unclear ? "under phone" : "under", title: under }, under)),
+			cell("plot", this.thumbnail(row)),
 			cell("now", bar(f.share.now, percent(f.share.now))),
+			...(unclear ? [cell("advice", h("span", { title: under }, under), origin(f.input))] : this.forecast(row)));
+	}
+
+	private forecast(row: number): HTMLElement[] {
+		const f = this.model.functions[row], later = this.model.later(row);
+		return [
 			cell("later", bar(later, percent(later), "later")),
 			cell("grade", h("span", { class: `grade v${f.growth.grade ?? ""}`, title: `${f.points} sizes, evidence ${f.growth.evidence.toFixed(2)}` },
 				f.growth.grade ?? "\u2013")),
 			cell("input", origin(f.input)),
-			cell("context", h("span", { class: "under", title: f.by_context?.text ?? "" }, f.by_context?.text ?? "")));
+			cell("context", h("span", { class: "under", title: f.by_context?.text ?? "" }, f.by_context?.text ?? "")),
+		];
 	}
 
 	// Cost over n on log-log axes: points, and the fit through them.
