@@ -92,8 +92,10 @@ export class ChangesView implements View {
 	}
 
 	private head(diff: Diff): HTMLElement {
-		const c = diff.counts, said = [[c.growth_worse, "grow faster"], [c.growth_better, "grow slower"], [c.cost_more, "cost more"], [c.cost_less, "cost less"], [c.workload, "have another workload"],
-			[c.appeared, "are new"], [c.gone, "are gone"], [c.unclear, "cannot be judged any more"]].filter(([n]) => n).map(([n, text]) => `${exact(n as number)} ${text}`);
+		const c = diff.counts, kinds: [number, string, string][] = [[c.growth_worse, "grows faster", "grow faster"], [c.growth_better, "grows slower", "grow slower"],
+			[c.cost_more, "costs more", "cost more"], [c.cost_less, "costs less", "cost less"], [c.workload, "has another workload", "have another workload"],
+			[c.appeared, "is new", "are new"], [c.gone, "is gone", "are gone"], [c.unclear, "cannot be judged any more", "cannot be judged any more"]];
+		const said = kinds.filter(([n]) => n).map(([n, one, many]) => `${exact(n)} ${n === 1 ? one : many}`);
 		return h("div", null, h("p", { class: "lede" }, said.length ? `Of ${plural(c.functions ?? 0, "function")}, ${said.join(", ")}.` : "Nothing changed that is news."),
 			h("p", { class: "under" }, `before: ${diff.old.file}, ${short(diff.old.cost)} ${diff.cost_unit} in all; now: ${diff.new.file}, ${short(diff.new.cost)}. `,
 				button("CSV", "save as CSV", () => this.saveCsv(diff), { class: "plain" })));
@@ -123,6 +125,7 @@ export class ChangesView implements View {
 	}
 }
 
+// As the page names functions; one that is gone has its place in the other profile.
 function place(f: DiffFunction): string {
-	return `${f.module_index}.${f.offset.toString(16)}`;
+	return `${f.new ? "" : "old."}${f.module_index}.${f.offset.toString(16)}`;
 }

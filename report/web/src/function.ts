@@ -7,7 +7,7 @@ import { bar, button, h } from "./dom";
 import { explanation } from "./explain";
 import { exact, growthText, interval, order, orderNodes, percent, plural, shell, short, where } from "./format";
 import type { Model } from "./model";
-import { fitted } from "./orders";
+import { fitted, modelAt } from "./orders";
 import { pathTable } from "./paths";
 import { Axes, costPlot, dotPlot, Plot, workloadPlot } from "./plots";
 import { deviation, mean, Point, Profile } from "./profile";
@@ -99,6 +99,9 @@ export class FunctionView implements View {
 		}
 		list.push(["calls", exact(f.calls)], [`cost (${unit})`, `${exact(f.cost.total)}, self ${exact(f.cost.self)}`]);
 		list.push(["share now", bar(f.share.now, percent(f.share.now))], [`share at ${exact(this.model.times)}\u00d7`, bar(this.model.later(row), percent(this.model.later(row)), "later")]);
+		const largest = f.n && f.n.max * this.model.times, then = said && largest && g.coefficients ? modelAt(g.coefficients, largest) : null;
+		if (then && then > 0 && isFinite(then))
+			list.push([`a call of n = ${short(largest!)}`, `would take ${short(then)} ${unit}`]);
 		list.push(["self", bar(f.cost.self / Math.max(total, 1), percent(f.cost.self / Math.max(total, 1)))]);
 		if (f.input.trms || f.input.rms)
 			list.push(["input", `${exact(f.input.trms || f.input.rms)} cells`]);
@@ -192,7 +195,7 @@ export class FunctionView implements View {
 	private legend(points: Point[], split: Split): Node[] {
 		const zero = this.axes.logX && points.some((p) => p.n === 0) ? " n = 0 has no place on a log axis." : "";
 		return [h("span", { class: "label" }, `${plural(points.length, "size")}, ${plural(split.calls, "call")}. Points: mean cost of a call; pale: worst and best. ` +
-			`Line: fit; shade: 95 % interval of the exponent. Drag to zoom, double-click to go back.${zero}`)];
+			`Line: fit; shade: 95 % interval of the exponent, from the middle on. Drag to zoom, double-click to go back.${zero}`)];
 	}
 
 	private drawGuesses(to: HTMLElement, detail: Details | undefined) {

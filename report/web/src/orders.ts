@@ -43,10 +43,10 @@ export function reference(growth: Growth, text: string, n: number): number | nul
 	return order.base ? value * order.base ** (n - m) : value / at(order, m) * at(order, n);
 }
 
-// The same for a plain power, at either end of the exponent's interval.
+// The same for a plain power, at either end of the exponent's interval. Below the middle smaller terms matter more.
 export function powerThrough(growth: Growth, power: number, n: number): number | null {
 	const m = middle(growth);
-	return growth.coefficients ? modelAt(growth.coefficients, m) * (n / m) ** power : null;
+	return growth.coefficients && n >= m ? modelAt(growth.coefficients, m) * (n / m) ** power : null;
 }
 
 // Six steps of steepness, -1 where nothing is known. Colours and legends use these.

@@ -203,7 +203,7 @@ export class Table {
 			cell("growth", h("span", { class: `order s${step(f.growth)}` }, ...(f.growth.verdict === "inconclusive" ? [growthText(f.growth)] : orderNodes(f.growth.text))), h("span", { class: unclear ? "under phone" : "under", title: under }, under)),
 			cell("plot", this.thumbnail(row)),
 			cell("now", bar(f.share.now, percent(f.share.now))),
-			...(unclear ? [cell("advice", h("span", { title: under }, under), origin(f.input))] : this.forecast(row)));
+			...(unclear ? [cell("advice", h("span", { title: under }, under))] : this.forecast(row)));
 	}
 
 	private forecast(row: number): HTMLElement[] {
