@@ -134,7 +134,8 @@ static void set_shares(struct scratch *s, struct slope_level *level)
 		body[i] = fmax(sizes->cost[i] - s->deeper[i], 0);
 		all += body[i];
 	}
-	double low = slope_sizebins_end(sizes, body, sizes->activations, false), high = slope_sizebins_end(sizes, body, sizes->activations, true);
+	double low = slope_sizebins_end(sizes, body, sizes->activations, false);
+	double high = slope_sizebins_end(sizes, body, sizes->activations, true);
 	double growth = high - low;
 
 	level->body_rise = slope_sizebins_rise(sizes, body, sizes->activations);

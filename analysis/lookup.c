@@ -10,6 +10,7 @@
 
 #include "analysis/curve.h"
 #include "analysis/match.h"
+#include "analysis/pathcosts.h"
 #include "analysis/words.h"
 
 #define NAME_MOST 512u           /* bytes of a name that are looked at where it is taken apart */
@@ -261,6 +262,24 @@ static void find_near(struct slope_lookup *l, const struct slope_profile *p, con
 		l->nears--;
 }
 
+/* Where functions have paths only, what they cost is the instructions of these. */
+static bool weigh_paths(struct slope_lookup *l, const struct slope_profile *p)
+{
+	const struct slope_pathcosts_options o = { .function = SLOPE_PATHS_ALL, .thread = SLOPE_PATHS_ALL, .metric = SLOPE_PATHS_IR };
+	struct slope_pathcosts c;
+
+	if (!slope_pathcosts_init(&c, p, &o))
+		return false;
+	for (size_t i = 0; i < l->count; i++) {
+		const struct slope_pathcosts_function *f = slope_pathcosts_find(&c, l->match[i].function);
+
+		l->match[i].cost = f ? f->instructions : 0;
+	}
+	qsort(l->match, l->count, sizeof(*l->match), by_cost);
+	slope_pathcosts_fini(&c);
+	return true;
+}
+
 bool slope_lookup_init(struct slope_lookup *l, const struct slope_profile *p, const char *typed, uint32_t unit)
 {
 	char *text = strdup(typed);
@@ -288,6 +307,10 @@ bool slope_lookup_init(struct slope_lookup *l, const struct slope_profile *p, co
 		find_near(l, p, &ran, parts.name && *parts.name ? parts.name : typed);
 	free(ran.function);
 	free(text);
+	if (l->count > 1 && slope_profile_paths_only(p) && !weigh_paths(l, p)) {
+		slope_lookup_fini(l);
+		return false;
+	}
 	return true;
 }
 

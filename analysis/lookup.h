@@ -20,7 +20,8 @@
 
 struct slope_lookup_match {
 	uint32_t function;
-	uint64_t cost;               /* of all its calls, with callees, in the chosen unit */
+	/* Of all its calls, with callees, in the chosen unit; its own instructions in a profile with paths only. */
+	uint64_t cost;
 };
 
 struct slope_lookup {

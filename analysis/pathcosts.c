@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _GNU_SOURCE
 #include "analysis/pathcosts.h"
 
 #include <math.h>
@@ -7,6 +6,8 @@
 #include <string.h>
 
 #include <gsl/gsl_cdf.h>
+
+#include "analysis/pathkinds.h"
 
 #define MANY_SAMPLES 1000u       /* then Student's distribution is the normal one */
 
@@ -27,11 +28,6 @@ static uint64_t times(uint64_t a, uint64_t b)
 	unsigned __int128 product = (unsigned __int128)a * b;
 
 	return product > UINT64_MAX ? UINT64_MAX : (uint64_t)product;
-}
-
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 /* ---- one path ---- */
@@ -122,8 +118,8 @@ static void make_row(struct gathering *a, size_t first, size_t count, struct slo
 		.stop_instructions = path->stop_instructions, .number = path->number,
 	};
 	for (size_t i = first; i < first + count; i++) {
-		row->count = plus(row->count, a->path[i]->count);
-		row->samples = plus(row->samples, a->path[i]->samples);
+		row->count = slope_plus(row->count, a->path[i]->count);
+		row->samples = slope_plus(row->samples, a->path[i]->samples);
 		for (uint32_t m = 0; m < a->c->p->path_metrics; m++)
 			add_metric(&sum[m], &a->path[i]->metric[m]);
 	}
@@ -151,7 +147,7 @@ static void walk(struct gathering *a, const struct slope_profile_graph *g, struc
 		const struct slope_path_edge *end = &g->paths.edge[a->edge[row->blocks - 1]];
 
 		if (end->cut != SLOPE_PATH_WHOLE && end->to == 0)
-			a->to_entry = plus(a->to_entry, row->count);
+			a->to_entry = slope_plus(a->to_entry, row->count);
 	}
 }
 
@@ -161,15 +157,15 @@ static void add_to_function(struct gathering *a, const struct slope_pathcosts_ro
 	const struct slope_profile_graph *g = &a->c->p->graph[row->graph];
 
 	f->rows++;
-	f->instructions = plus(f->instructions, row->instructions);
+	f->instructions = slope_plus(f->instructions, row->instructions);
 	for (uint32_t m = 0; m < a->c->p->path_metrics; m++)
 		add_value(&f->value[m], &row->value[m]);
 	if (!isnan(slope_pathcosts_value(a->c, row->instructions, row->value)))
-		f->measured = plus(f->measured, row->instructions);
+		f->measured = slope_plus(f->measured, row->instructions);
 	if (row->stop != SLOPE_PATH_NOT_STOPPED)
-		f->stopped = plus(f->stopped, row->count);
+		f->stopped = slope_plus(f->stopped, row->count);
 	if (!row->begin && !(g->flags & SLOPE_GRAPH_PIECE))
-		f->entries = plus(f->entries, row->count);
+		f->entries = slope_plus(f->entries, row->count);
 }
 
 static void begin_graph(struct gathering *a, const struct slope_profile_graph *g)
@@ -243,7 +239,7 @@ static void list_functions(struct gathering *a)
 		f->pieces += g->flags & SLOPE_GRAPH_PIECE;
 		f->flags |= g->flags;
 		f->cut_edges += g->paths.cut_edges;
-		f->regular = plus(f->regular, g->paths.regular);
+		f->regular = slope_plus(f->regular, g->paths.regular);
 		f->blocks += g->paths.vertices;
 		for (uint32_t e = 0; e < g->paths.edges; e++)
 			f->edges += g->way[e] != SLOPE_WAY_NOWHERE;
@@ -260,172 +256,9 @@ static void add_repeats(struct gathering *a)
 
 		if (c->o.thread != SLOPE_PATHS_ALL && r->thread != c->o.thread)
 			continue;
-		f->repeats = plus(f->repeats, r->count);
-		f->instructions = plus(f->instructions, r->count);
+		f->repeats = slope_plus(f->repeats, r->count);
+		f->instructions = slope_plus(f->instructions, r->count);
 	}
-}
-
-/* ---- shares ---- */
-
-double slope_pathcosts_value(const struct slope_pathcosts *c, uint64_t instructions, const struct slope_path_value *value)
-{
-	return c->o.metric == SLOPE_PATHS_IR ? (double)instructions : value[c->o.metric].value;
-}
-
-double slope_pathcosts_ratio(const struct slope_pathcosts *c, const struct slope_pathcosts_row *row)
-{
-	if (c->o.metric == SLOPE_PATHS_IR)
-		return NAN;
-	return row->instructions ? row->value[c->o.metric].value / (double)row->instructions : NAN;
-}
-
-static void sum_up(struct slope_pathcosts *c)
-{
-	for (size_t i = 0; i < c->functions; i++) {
-		struct slope_pathcosts_function *f = &c->function[i];
-
-		c->instructions = plus(c->instructions, f->instructions);
-		c->repeats = plus(c->repeats, f->repeats);
-		for (uint32_t m = 0; m < c->p->path_metrics; m++) {
-			c->value[m].value += f->value[m].value;
-			c->value[m].error += f->value[m].error;
-			f->value[m].error = sqrt(f->value[m].error);
-		}
-	}
-	for (uint32_t m = 0; m < c->p->path_metrics; m++) {
-		c->value[m].error = sqrt(c->value[m].error);
-		for (size_t i = 0; i < c->rows; i++)
-			if (!isnan(c->row[i].value[m].value))
-				c->measured[m] = plus(c->measured[m], c->row[i].instructions);
-	}
-	c->whole = slope_pathcosts_value(c, c->instructions, c->value);
-	c->average = c->o.metric == SLOPE_PATHS_IR ? NAN : c->whole / (double)c->measured[c->o.metric];
-}
-
-static enum slope_path_kind kind_of(const struct slope_pathcosts *c, double share, double value, uint64_t instructions)
-{
-	if (!(share >= c->o.threshold))
-		return SLOPE_PATH_COLD;
-	if (isnan(c->average))
-		return SLOPE_PATH_HOT;
-	return value > c->average * (double)instructions ? SLOPE_PATH_DENSE : SLOPE_PATH_SPARSE;
-}
-
-static void add_to_group(struct slope_pathcosts_group *groups, enum slope_path_kind kind, uint64_t instructions, double value,
-			 uint64_t paths)
-{
-	const enum slope_path_kind also = kind == SLOPE_PATH_COLD ? SLOPE_PATH_COLD : SLOPE_PATH_HOT;
-
-	for (unsigned k = 0; k < SLOPE_PATH_KINDS; k++) {
-		if (k != kind && k != also)
-			continue;
-		groups[k].count++;
-		groups[k].instructions = plus(groups[k].instructions, instructions);
-		groups[k].value += isnan(value) ? 0 : value;
-		groups[k].paths += paths;
-	}
-}
-
-static void classify(struct slope_pathcosts *c)
-{
-	for (size_t i = 0; i < c->rows; i++) {
-		struct slope_pathcosts_row *row = &c->row[i];
-		double value = slope_pathcosts_value(c, row->instructions, row->value);
-
-		row->share = c->whole > 0 ? value / c->whole : NAN;
-		row->kind = kind_of(c, row->share, value, row->instructions);
-		add_to_group(c->path_kind, row->kind, row->instructions, value, 1);
-	}
-	for (size_t i = 0; i < c->functions; i++) {
-		struct slope_pathcosts_function *f = &c->function[i];
-		double value = slope_pathcosts_value(c, f->instructions, f->value);
-
-		f->share = c->whole > 0 ? value / c->whole : NAN;
-		f->kind = kind_of(c, f->share, value, f->measured);
-		if (f->rows)
-			add_to_group(c->function_kind, f->kind, f->instructions, value, f->paths + f->inside);
-	}
-}
-
-struct slope_pathcosts_group slope_pathcosts_all(const struct slope_pathcosts_group kind[SLOPE_PATH_KINDS])
-{
-	const struct slope_pathcosts_group *cold = &kind[SLOPE_PATH_COLD], *hot = &kind[SLOPE_PATH_HOT];
-
-	return (struct slope_pathcosts_group){
-		.count = cold->count + hot->count, .instructions = plus(cold->instructions, hot->instructions),
-		.value = cold->value + hot->value, .paths = cold->paths + hot->paths,
-	};
-}
-
-/* ---- order ---- */
-
-/* The larger first, and what is not known last. */
-static int falling(double a, double b)
-{
-	if (isnan(a) || isnan(b))
-		return isnan(a) - isnan(b);
-	return (a < b) - (a > b);
-}
-
-static int by_place(const struct slope_pathcosts_row *x, const struct slope_pathcosts_row *y)
-{
-#define BY(field) if (x->field != y->field) return x->field < y->field ? -1 : 1;
-	BY(graph) BY(number) BY(stop) BY(stop_instructions) BY(context)
-#undef BY
-	return 0;
-}
-
-static int by_share(const void *a, const void *b)
-{
-	const struct slope_pathcosts_row *x = a, *y = b;
-	int order = falling(x->share, y->share);
-
-	order = order ? order : falling((double)x->instructions, (double)y->instructions);
-	return order ? order : by_place(x, y);
-}
-
-static int by_count(const void *a, const void *b)
-{
-	const struct slope_pathcosts_row *x = a, *y = b;
-
-	return x->count != y->count ? (x->count < y->count ? 1 : -1) : by_share(a, b);
-}
-
-static int by_length(const void *a, const void *b)
-{
-	const struct slope_pathcosts_row *x = a, *y = b;
-
-	return x->each != y->each ? (x->each < y->each ? 1 : -1) : by_share(a, b);
-}
-
-static int by_ratio(const void *a, const void *b, void *c)
-{
-	int order = falling(slope_pathcosts_ratio(c, a), slope_pathcosts_ratio(c, b));
-
-	return order ? order : by_share(a, b);
-}
-
-static int by_weight(const void *a, const void *b)
-{
-	const struct slope_pathcosts_function *x = a, *y = b;
-	int order = falling(x->share, y->share);
-
-	order = order ? order : falling((double)x->instructions, (double)y->instructions);
-	return order ? order : (x->function > y->function) - (x->function < y->function);
-}
-
-void slope_pathcosts_sort(struct slope_pathcosts *c, enum slope_paths_sort by)
-{
-	static int (*const compare[])(const void *a, const void *b) = {
-		[SLOPE_PATHS_BY_SHARE] = by_share, [SLOPE_PATHS_BY_COUNT] = by_count, [SLOPE_PATHS_BY_LENGTH] = by_length,
-	};
-
-	if (!c->rows)
-		return;
-	if (by == SLOPE_PATHS_BY_RATIO)
-		qsort_r(c->row, c->rows, sizeof(*c->row), by_ratio, c);
-	else
-		qsort(c->row, c->rows, sizeof(*c->row), compare[by]);
 }
 
 /* ---- all of it ---- */
@@ -479,12 +312,10 @@ bool slope_pathcosts_init(struct slope_pathcosts *c, const struct slope_profile 
 		list_functions(&a);
 		gather(&a);
 		add_repeats(&a);
-		sum_up(c);
-		classify(c);
+		slope_pathkinds_of(c);
 		if (o->function != SLOPE_PATHS_ALL)
 			keep_function(c);
 		slope_pathcosts_sort(c, SLOPE_PATHS_BY_SHARE);
-		qsort(c->function, c->functions, sizeof(*c->function), by_weight);
 	} else {
 		slope_pathcosts_fini(c);
 	}

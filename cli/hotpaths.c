@@ -150,19 +150,29 @@ static int show(const struct slope_profile *profile, const char *path, const cha
 	return print(profile, &o, s->json);
 }
 
-/* One operand may be a function or a file: it is a file if there is one of that name. */
-static bool take_operands(int argc, char **argv, const char **function, const char **path)
+/* Does the file begin as a profile does? */
+static bool looks_like_profile(const char *path)
 {
-	FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
-	bool is_file = file || (argc == 2 && strchr(argv[1], '/'));
+	char head[6];
+	FILE *file = fopen(path, "r");
+	size_t got = file ? fread(head, 1, sizeof head, file) : 0;
 
 	if (file)
 		fclose(file);
+	return got == sizeof head && !memcmp(head, "\x89SLOPE", sizeof head);
+}
+
+/* One operand may be a function or a file. It is a file if it is a profile, or could not be a function of the usual one. */
+static bool take_operands(int argc, char **argv, const char **function, const char **path)
+{
+	bool usual = access(SLOPE_DEFAULT_FILE, F_OK) == 0, there = argc == 2 && access(argv[1], F_OK) == 0;
+	bool is_file = argc == 2 && (strchr(argv[1], '/') || looks_like_profile(argv[1]) || (there && !usual));
+
 	if (argc > 3) {
 		slope_say("one function of one profile at a time, and here are %d words", argc - 1);
 		return false;
 	}
-	if (argc == 2 && !is_file && access(SLOPE_DEFAULT_FILE, F_OK) != 0) {
+	if (argc == 2 && !is_file && !usual) {
 		slope_say("%s: there is no such file, and no %s here with a function of that name", argv[1], SLOPE_DEFAULT_FILE);
 		return false;
 	}

@@ -33,6 +33,8 @@ static int merge(struct slope_profile **profiles, size_t count, const char *outp
 
 	if (!good)
 		slope_say("%s", error);
+	else if (slope_profile_paths_only(whole))
+		slope_say("%zu paths through %zu graphs of %zu profiles in %s", whole->path_count, whole->graph_count, count, output);
 	else
 		slope_say("%llu functions, %llu points of %zu profiles in %s",
 			  (unsigned long long)slope_datafile_functions(whole),

@@ -27,7 +27,7 @@
 #define BURST_DEFAULT "2ms/0.2ms"
 #define BURST_MAX_NS 1e18
 #define INPUT_NOT_GIVEN 3u       /* behind the choices of --input */
-#define PATH_SAMPLE_DEFAULT 64u
+#define PATH_SAMPLE_DEFAULT 1000u
 
 static const struct slope_settings defaults = {
 	.output = SLOPE_DEFAULT_FILE, .cost = "ir", .cell = 4, .max_points = SLOPE_POINTS_MAX_DEFAULT,

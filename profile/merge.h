@@ -30,6 +30,12 @@ void slope_merge_paths(struct slope_merge *m, const struct slope_profile *from, 
 /* All profiles are in: rows of the same path become one. */
 void slope_merge_unite_paths(struct slope_merge *m);
 
+/*
+ * Graphs of one function with the same blocks and edges become one, and their rows with them: a library that was closed
+ * and opened again has each twice. False when memory runs out; nothing has changed then.
+ */
+bool slope_merge_unite_graphs(struct slope_profile *p);
+
 /* All profiles are in: variants of the same function and callers become one. */
 void slope_merge_unite_variants(struct slope_merge *m);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "profile/build.h"
+#include "profile/host.h"
 #include "profile/merge.h"
 
 static uint64_t hash_graph(const struct slope_profile_graph *g, uint32_t function)
@@ -225,9 +226,71 @@ static void unite_sizes(struct slope_profile *p)
 	p->path_size_count = kept;
 }
 
+static void unite(struct slope_profile *p)
+{
+	unite_rows(p);
+	unite_repeats(p);
+	unite_sizes(p);
+}
+
 void slope_merge_unite_paths(struct slope_merge *m)
 {
-	unite_rows(m->to);
-	unite_repeats(m->to);
-	unite_sizes(m->to);
+	unite(m->to);
+}
+
+/* Which of the graphs before it, or it itself, is the same as each. False when memory runs out. */
+static bool find_same(const struct slope_profile *p, uint32_t *graph_at, size_t *different)
+{
+	struct slope_arena arena;
+	struct slope_map map;
+	bool fresh, ok = true;
+
+	slope_arena_init(&arena, &slope_system_host);
+	slope_map_init(&map, &arena);
+	*different = 0;
+	for (size_t i = 0; ok && i < p->graph_count; i++) {
+		uint64_t key = hash_graph(&p->graph[i], p->graph[i].function), *at;
+
+		while ((at = slope_map_put(&map, key, &fresh)) && !fresh &&
+		       !same_graph(&p->graph[*at], &p->graph[i], p->graph[i].function))
+			key++;
+		ok = at;
+		if (ok && fresh) {
+			*at = i;
+			++*different;
+		}
+		graph_at[i] = ok ? (uint32_t)*at : 0;
+	}
+	slope_arena_fini(&arena);
+	return ok;
+}
+
+bool slope_merge_unite_graphs(struct slope_profile *p)
+{
+	uint32_t *graph_at = calloc(p->graph_count + 1, sizeof *graph_at);
+	size_t different, kept = 0;
+	bool ok = graph_at && find_same(p, graph_at, &different);
+
+	if (!ok || different == p->graph_count) {
+		free(graph_at);
+		return ok;
+	}
+	for (size_t i = 0; i < p->graph_count; i++)
+		if (graph_at[i] == i) {
+			p->graph[kept] = p->graph[i];
+			graph_at[i] = (uint32_t)kept++;
+		} else {
+			slope_build_free_graph(&p->graph[i]);
+			graph_at[i] = graph_at[graph_at[i]];     /* it has its new place already */
+		}
+	p->graph_count = kept;
+	for (size_t i = 0; i < p->path_count; i++)
+		p->path[i].graph = graph_at[p->path[i].graph];
+	for (size_t i = 0; i < p->repeat_count; i++)
+		p->repeat[i].graph = graph_at[p->repeat[i].graph];
+	for (size_t i = 0; i < p->path_size_count; i++)
+		p->path_size[i].graph = graph_at[p->path_size[i].graph];
+	free(graph_at);
+	unite(p);
+	return true;
 }

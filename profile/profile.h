@@ -224,7 +224,7 @@ struct slope_profile {
 	size_t path_size_count;
 	uint32_t path_metrics;       /* what was measured of paths, besides how often they were taken */
 	char *path_metric_name[SLOPE_PATH_METRICS];
-	uint64_t path_period;        /* one activation in so many was measured; 0: none */
+	uint64_t path_period;        /* paths were measured about one time in so many; 0: never */
 	struct slope_profile_lost *lost;
 	size_t lost_count;
 

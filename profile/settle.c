@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profile/build.h"
+#include "profile/merge.h"
 #include "profile/unpack.h"
 
 void slope_unpack_sort_rows(struct slope_unpack *u)
@@ -165,6 +166,8 @@ struct slope_profile *slope_unpack_end(struct slope_unpack *u)
 	slope_unpack_sort_variants(u);
 	slope_unpack_settle_graphs(u);
 	slope_unpack_sort_paths(u);
+	if (!u->no_memory && !slope_merge_unite_graphs(p))
+		u->no_memory = true;
 	for (size_t i = 0; i < p->row_count; i++)
 		for (unsigned m = 0; m < SLOPE_METRICS; m++)
 			sort_points(u, SLOPE_SECTION_POINTS, &p->row[i].points[m]);

@@ -20,6 +20,7 @@
 #define INDENT 8u
 #define WRAP_AT 110u             /* columns where there is no terminal */
 #define CALLERS_SHOWN 6u
+#define FEW_HOT 0.25             /* of the metric in hot paths: a smaller threshold would show more */
 
 /* "time" is in nanoseconds, others are counts. */
 static const char *value_text(double value, char text[SLOPE_TABLE_REAL])
@@ -38,7 +39,7 @@ static void put_metric_line(const struct slope_paths_view *v, uint32_t m, FILE *
 	fprintf(out, "%s %s%s %s %s in all", value_text(v->c.value[m].value, value), p->path_metric_name[m],
 		slope_parts_unit(p->path_metric_name[m]), v->o->report.ascii ? "+-" : "±", value_text(v->c.value[m].error, error));
 	if (p->path_period > 1)
-		fprintf(out, "; one activation in %" PRIu64, p->path_period);
+		fprintf(out, "; about one time in %" PRIu64, p->path_period);
 	if (v->c.measured[m] < v->c.instructions - v->c.repeats)
 		fprintf(out, "; paths with %s of the instructions",
 			slope_parts_part(v->c.measured[m], v->c.instructions - v->c.repeats, percent, sizeof(percent)));
@@ -326,6 +327,15 @@ static void put_meaning(const struct slope_paths_view *v, FILE *out)
 		fputs("Dense and sparse compare a metric with instructions; none was recorded (record --event=NAME).\n", out);
 }
 
+/* Much of some programs is spread over many paths. */
+static void put_advice(const struct slope_paths_view *v, FILE *out)
+{
+	const struct slope_pathcosts_group *hot = &v->c.path_kind[SLOPE_PATH_HOT];
+
+	if (v->c.path_kind[SLOPE_PATH_COLD].count && v->c.whole > 0 && hot->value < FEW_HOT * v->c.whole)
+		fprintf(out, "Most of it is in paths that are not hot; --threshold=%.3g shows more of them.\n", 10 * v->c.o.threshold);
+}
+
 static bool put_summary(const struct slope_paths_view *v, FILE *out)
 {
 	const char *name = slope_paths_metric_name(v);
@@ -345,6 +355,7 @@ static bool put_summary(const struct slope_paths_view *v, FILE *out)
 
 	slope_table_fini(&t);
 	put_meaning(v, out);
+	put_advice(v, out);
 	return ok;
 }
 

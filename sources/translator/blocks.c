@@ -214,8 +214,10 @@ static void emit_start(struct maker *m)
 		doubts_emit(m);
 	if (m->facts.entry && !codeplaces_is_stub(pc))
 		checks_entry(m, codeplaces_function(pc));
-	if (observer.paths && codeplaces_is_stub(pc))
+	if (observer.paths && codeplaces_in_linkage(pc))
 		pathcode_stub(m);
+	if (observer.paths && codeplaces_is_unwinder(pc))
+		reports_call(&m->e, (const void *)pathevents_unwinds, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 	m->facts.called = (uint16_t)(m->e.at - m->start);
 	if (m->stamp != NO_REGISTER)
 		emit_save(&m->e, (unsigned)m->stamp, CTX_STAMP_HOME);

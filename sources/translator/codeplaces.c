@@ -206,6 +206,14 @@ bool codeplaces_is_stub(uint64_t address)
 	return !f || f->start != own;
 }
 
+bool codeplaces_in_linkage(uint64_t address)
+{
+	uint64_t own;
+	const struct module *m = find(address, &own);
+
+	return m && m->symbols.stubs ? symbols_in_stub(&m->symbols, own) : codeplaces_is_stub(address);
+}
+
 static uint32_t function_at(uint64_t address)
 {
 	bool fresh;
@@ -296,6 +304,14 @@ const char *codeplaces_called_name(uint64_t address)
 	if (m && slot)
 		return symbols_slot_name(&m->symbols, own + (slot - address));
 	return f && f->start == own ? f->name : NULL;
+}
+
+bool codeplaces_is_unwinder(uint64_t address)
+{
+	const char *name = codeplaces_called_name(address);
+
+	return name && (system_same(name, "_Unwind_RaiseException") || system_same(name, "_Unwind_Resume") ||
+			system_same(name, "_Unwind_Resume_or_Rethrow") || system_same(name, "_Unwind_ForcedUnwind"));
 }
 
 bool codeplaces_is_border(uint64_t address)

@@ -51,6 +51,8 @@
 #define CTX_FAR_HOME (CTX_COST + 32)    /* of the register by way of which an instruction reaches its operand */
 #define CTX_PATH (CTX_COST + 40)    /* the path that is being followed: following.h */
 #define CTX_PATH_KEPT (CTX_COST + 48)    /* two registers while code for paths uses them */
+#define CTX_TICKS_IN (CTX_COST + 80)    /* the time stamp counter when a measured path came to C, */
+#define CTX_TICKS_OUT (CTX_COST + 88)    /* and when it went on */
 #define CTX_COUNTDOWN (CTX_COST + 72)    /* calls until one is measured */
 #define CTX_OLD_SP (CTX_COST + 64)    /* the stack pointer before it was set last */
 
@@ -93,6 +95,17 @@ struct lent {
 };
 
 #define CONTEXT_LENT 2u
+#define CONTEXT_HANDLERS 16u
+
+/* What a signal handler has interrupted: stack pointer and address; and where its own return address lies. */
+struct interrupted {
+	uint64_t sp, frame, pc;
+};
+
+/* A return address, before the unwinder has changed it. */
+struct unwinding {
+	uint64_t slot, back;
+};
 
 struct context {
 	uint64_t reg[16];
@@ -117,8 +130,15 @@ struct context {
 	uint64_t far_home;
 	uint64_t path, path_kept[2], old_sp;
 	int64_t countdown;
+	uint64_t ticks_in, ticks_out;
 	uint64_t path_flag;              /* PATHS_MEASURED: the activation that begins next is measured */
 	struct measures *measures;
+	struct slope_context **node;     /* calling contexts by number */
+	size_t node_capacity;
+	struct interrupted handler[CONTEXT_HANDLERS];
+	unsigned handlers;
+	struct unwinding *unwinding;
+	size_t unwound, unwinding_capacity;
 	uint64_t path_pc;                /* where the program is while C is at work, if that counts for its path */
 	uint64_t clock;                  /* when the time was looked at last, in cycles; see fibers.c */
 	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */
@@ -160,6 +180,8 @@ _Static_assert(CTX_AT + offsetof(struct context, odd) == CTX_ODD, "as quick.c ha
 _Static_assert(CTX_AT + offsetof(struct context, far_home) == CTX_FAR_HOME, "as blocks.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, path) == CTX_PATH, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, path_kept) == CTX_PATH_KEPT, "as pathcode.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, ticks_in) == CTX_TICKS_IN, "as pathcode.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, ticks_out) == CTX_TICKS_OUT, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, countdown) == CTX_COUNTDOWN, "as pathcode.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, old_sp) == CTX_OLD_SP, "as blocks.c has it");
 

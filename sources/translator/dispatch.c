@@ -99,10 +99,11 @@ static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t gen
 
 	lock_take(&runtime.lock);
 	block = find_or_make(pc, borrowed_before(&branch));
-	if (block && site->kind != SITE_DIRECT)
-		codecache_remember(&runtime.cache, block, observer.on ? codeplaces_function(block->pc) : UINT32_MAX,
+	/* Where a return of ours is not expected must be seen each time: pathevents_returned. */
+	if (block && site->kind != SITE_DIRECT && (!observer.paths || site->kind != SITE_RETURN))
+		codecache_remember(&runtime.cache, block, observer.on || observer.path_contexts ? codeplaces_function(block->pc) : UINT32_MAX,
 				   observer.paths ? pathplaces_begin(block->pc) : 0);
-	else if (block && branch.patch && generation == runtime.cache.generation)
+	else if (block && site->kind == SITE_DIRECT && branch.patch && generation == runtime.cache.generation)
 		codecache_link(&runtime.cache, &branch, block);
 	lock_give(&runtime.lock);
 	return block ? block->code : pc;     /* no code is there: let the processor say so */
@@ -135,4 +136,6 @@ void slope_dispatch(const void *at, struct context *ctx)
 	else if (observer.paths && site.kind == SITE_RETURN && !known)
 		pathevents_returned(ctx, pc);
 	ctx->target = known ? known->code : find_and_link(&site, pc, generation);
+	if (observer.measures)
+		ctx->ticks_out = __builtin_ia32_rdtsc();
 }

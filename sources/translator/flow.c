@@ -2,13 +2,23 @@
 #include "sources/translator/flowwork.h"
 
 #define ROUNDS_MAX 64u           /* of looking for targets in code that targets have led to */
+#define ATTEMPTS_MAX 3u          /* to find out where tables end */
 #define FIRST_INSTRUCTIONS 64u
 
 /* ---- which places are known ---- */
 
+/* The function's own range has its chunks side by side, all others are found by the map. */
+static bool is_own(const struct flow_work *w, uint64_t pc)
+{
+	return (pc >> 6) - (w->entry >> 6) < w->own_chunks;
+}
+
 struct flow_chunk *flow_chunk_of(struct flow_work *w, uint64_t pc)
 {
 	bool fresh;
+
+	if (SLOPE_LIKELY(is_own(w, pc)))
+		return &w->chunk[(pc >> 6) - (w->entry >> 6)];
 	uint64_t *number = slope_map_put(&w->place, pc >> 6, &fresh);
 
 	w->failed = w->failed || !number;
@@ -25,9 +35,18 @@ struct flow_chunk *flow_chunk_of(struct flow_work *w, uint64_t pc)
 
 bool flow_is_start(const struct flow_work *w, uint64_t pc)
 {
+	const struct flow_chunk *c = flow_chunk_at(w, pc);
+
+	return c && c->starts >> (pc & 63) & 1;
+}
+
+const struct flow_chunk *flow_chunk_at(const struct flow_work *w, uint64_t pc)
+{
+	if (SLOPE_LIKELY(is_own(w, pc)))
+		return &w->chunk[(pc >> 6) - (w->entry >> 6)];
 	const uint64_t *number = slope_map_get(&w->place, pc >> 6);
 
-	return number && w->chunk[*number].starts >> (pc & 63) & 1;
+	return number ? &w->chunk[*number] : NULL;
 }
 
 enum flow_place flow_place_of(struct flow_work *w, uint64_t pc)
@@ -42,14 +61,18 @@ enum flow_place flow_place_of(struct flow_work *w, uint64_t pc)
 /* Control may come to pc: a block begins there, if it is ours. */
 static void want(struct flow_work *w, uint64_t pc)
 {
+	uint64_t bit = UINT64_C(1) << (pc & 63);
+	const struct flow_chunk *known = flow_chunk_at(w, pc);
 	struct flow_chunk *c;
 
-	if (flow_place_of(w, pc) != FLOW_INSIDE || !(c = flow_chunk_of(w, pc)))
+	if (known && known->leaders & bit)
 		return;
-	if (c->leaders >> (pc & 63) & 1)
+	if (!(known && known->starts & bit) && flow_place_of(w, pc) != FLOW_INSIDE)
 		return;
-	c->leaders |= UINT64_C(1) << (pc & 63);
-	if (!(c->starts >> (pc & 63) & 1) && FLOW_GROW(w, pending, w->pendings + 1))
+	if (!(c = flow_chunk_of(w, pc)))
+		return;
+	c->leaders |= bit;
+	if (!(c->starts & bit) && FLOW_GROW(w, pending, w->pendings + 1))
 		w->pending[w->pendings++] = pc;
 }
 
@@ -298,10 +321,35 @@ static void make_room(struct flow_work *w)
 	if (count > FLOW_INSTRUCTIONS_MAX / 4)
 		count = FIRST_INSTRUCTIONS;          /* nobody knows how long it is */
 	FLOW_GROW(w, instruction, count);
-	FLOW_GROW(w, chunk, count / 8);
+	w->own_chunks = w->until - w->entry > FLOW_INSTRUCTIONS_MAX * 4 ? 0 : ((w->until - 1) >> 6) - (w->entry >> 6) + 1;
+	w->chunks = w->own_chunks;
+	FLOW_GROW(w, chunk, w->own_chunks + 4);
 	FLOW_GROW(w, pending, FIRST_INSTRUCTIONS / 2);
 	FLOW_GROW(w, part, count / 3);
 	FLOW_GROW(w, link, count / 2);
+}
+
+static void look_around(struct flow_work *w)
+{
+	want(w, w->entry);
+	for (unsigned round = 0; !w->failed; round++) {
+		decode_pending(w);
+		if (w->failed || !flow_shape(w) || !w->jumps || round >= ROUNDS_MAX || !resolve(w))
+			return;
+	}
+}
+
+/* Forgets all but where tables begin. */
+static void begin_anew(struct flow_work *w)
+{
+	slope_arena_free(w->arena, w->place.entry, w->place.capacity * sizeof *w->place.entry);
+	slope_map_init(&w->place, w->arena);
+	for (size_t n = 0; n < w->own_chunks; n++)
+		w->chunk[n] = (struct flow_chunk){ 0 };
+	w->chunks = w->own_chunks;
+	w->instructions = w->pendings = w->jumps = w->targets = w->parts = w->links = w->effects = 0;
+	w->slot_instructions = 0;
+	w->flags = 0;
 }
 
 bool flow_make(struct flow *f, struct slope_arena *arena, const struct flow_source *s, uint64_t entry)
@@ -312,10 +360,11 @@ bool flow_make(struct flow *f, struct slope_arena *arena, const struct flow_sour
 	*f = (struct flow){ .entry = entry };
 	slope_map_init(&w.place, arena);
 	make_room(&w);
-	want(&w, entry);
-	for (unsigned round = 0; !w.failed; round++) {
-		decode_pending(&w);
-		if (w.failed || !flow_shape(&w) || !w.jumps || round >= ROUNDS_MAX || !resolve(&w))
+	for (unsigned attempt = 0; attempt < ATTEMPTS_MAX && !w.failed; attempt++) {
+		if (attempt)
+			begin_anew(&w);
+		look_around(&w);
+		if (!jumptables_overrun(&w))
 			break;
 	}
 	good = !w.failed && flow_is_start(&w, entry) && (!w.jumps || flowstack_find_tails(&w)) && flowcycles_weigh(&w) &&

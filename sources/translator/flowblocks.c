@@ -101,7 +101,7 @@ static bool make_parts(struct flow_work *w)
 		const struct flow_instruction *f = &w->instruction[n];
 
 		if (!c || f->pc >> 6 != chunk_number) {
-			c = &w->chunk[*slope_map_get(&w->place, f->pc >> 6)];
+			c = flow_chunk_at(w, f->pc);
 			chunk_number = f->pc >> 6;
 		}
 		if (!open || c->leaders >> (f->pc & 63) & 1 || f[-1].pc + f[-1].length != f->pc) {

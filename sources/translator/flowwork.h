@@ -49,6 +49,7 @@ struct flow_table {
 	bool exact;                  /* that many, by a comparison */
 	bool has_sign;
 	uint8_t bytes, stride;
+	uint64_t end;                /* what was read of it ends there */
 };
 
 /* An indirect jump. */
@@ -57,7 +58,8 @@ struct flow_jump {
 	uint32_t first, count;       /* among the targets */
 	bool resolved;
 	bool leaves;                 /* the function: it is a tail call */
-	struct flow_table table;     /* if it has exactly one; otherwise its stride is 0 */
+	bool several;                /* tables, of which the last is kept */
+	struct flow_table table;     /* its stride is 0 if there is none */
 };
 
 /* Instructions of 64 bytes of code: where they begin, and which of them begin blocks. */
@@ -94,6 +96,7 @@ struct effect {
 	int8_t to, from, base, index;        /* registers, or -1 */
 	bool has_sign;               /* what is narrower is extended by its sign */
 	bool sets_flags;
+	bool compares;               /* EFFECT_ADD_CONSTANT: subtracts, and so compares with what was there before */
 };
 
 /* Blocks in the making, by address. */
@@ -122,9 +125,9 @@ struct flow_work {
 
 	struct flow_instruction *instruction;        /* sorted once flow_shape has run */
 	size_t instructions, instruction_capacity;
-	struct slope_map place;      /* pc / 64 to 1 + chunk */
+	struct slope_map place;      /* pc / 64 to chunk */
 	struct flow_chunk *chunk;
-	size_t chunks, chunk_capacity;
+	size_t chunks, chunk_capacity, own_chunks;   /* own: those from the entry to `until` come first */
 	uint64_t *pending;           /* addresses to decode from */
 	size_t pendings, pending_capacity;
 	uint64_t *mark;              /* addresses that code computes relative to itself: tables begin there */
@@ -168,8 +171,9 @@ static inline bool flow_grow(struct flow_work *w, void **array, size_t *capacity
 
 /* ---- flow.c ---- */
 
-/* That of a pc's 64 bytes, or NULL when memory runs out. */
+/* That of a pc's 64 bytes, made on first use, or NULL when memory runs out; the same, or NULL if it is not there. */
 struct flow_chunk *flow_chunk_of(struct flow_work *w, uint64_t pc);
+const struct flow_chunk *flow_chunk_at(const struct flow_work *w, uint64_t pc);
 /* Is an instruction known that begins there? */
 bool flow_is_start(const struct flow_work *w, uint64_t pc);
 /* The place of an address; the entry is inside. */
@@ -188,10 +192,16 @@ uint32_t flow_instruction_before(const struct flow_work *w, uint64_t pc);
 
 /* Looks for the targets of a jump, and adds them to the work's; false: not all can be told, or memory has run out. */
 bool jumptables_resolve(struct flow_work *w, struct flow_jump *jump);
+/* Has a table without a sure end been read into another one, which only code has shown that was found later? */
+bool jumptables_overrun(const struct flow_work *w);
 
 /* ---- jumpvalues.c ---- */
 
 struct effect effect_of(struct flow_work *w, uint32_t instruction);
+/* Do both have the same memory operand, by its registers? */
+bool effect_same_operand(const struct effect *a, const struct effect *b);
+/* Is it a word of the function's own stack? */
+bool effect_is_slot(const struct effect *e);
 
 /* What a register holds: a constant, plus what `kind` says. */
 enum value_kind {

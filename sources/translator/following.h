@@ -7,6 +7,7 @@
  *   pathplaces.c           which graph a piece of code belongs to
  *   pathcode.c             what is added to translated code
  *   pathevents.c           what is left to C: landings, paths that are left, the end
+ *   pathcontexts.c         the calling contexts of paths
  *   measures.c             activations that are measured by counters.h
  *
  * The path register is a word of the context, CTX_PATH. It always fits the block of the graph
@@ -34,6 +35,15 @@
 #define PATHS_FIRST 2                    /* no other register is below */
 #define PATHS_MEASURED (UINT64_C(1) << 63)       /* the activation is measured: measures.c */
 
+/*
+ * With contexts the upper half of CTX_PATH is 1 + the number of the calling context (bit 63 apart), and all registers fit
+ * into the lower half: graphs have fewer paths, and no counters but those in the cache.
+ */
+#define PATHS_CONTEXT_SHIFT 32u
+#define PATHS_REGISTER_MASK UINT64_C(0xffffffff)
+#define PATHS_RANGE_MAX (UINT64_C(1) << 61)
+#define PATHS_RANGE_MAX_CONTEXTS (UINT64_C(1) << 30)
+
 #define PATHS_COUNTERS_AT 0x60000000u    /* from %gs */
 #define PATHS_COUNTERS_END 0x7c000000u
 #define PATHS_ARRAY_MAX 32768u           /* counters that a graph has; one with more paths has none */
@@ -46,9 +56,17 @@ struct path_hit {
 	uint64_t unused;
 };
 #define PATHS_CACHE_AT 0x7c000000u
-#define PATHS_CACHE_LOG2 14u
+#define PATHS_CACHE_LOG2 16u
 #define PATHS_HIT_LOG2 5u
-#define PATHS_HASH 0x9e3779b1u
+
+/* Where it would be, in bytes from the first entry. */
+static inline uint32_t path_hit_at(uint64_t number)
+{
+	uint64_t crc = 0;
+
+	__asm__("crc32q %1, %0" : "+r"(crc) : "r"(number));
+	return (uint32_t)crc & ((1u << PATHS_CACHE_LOG2) - 1) << PATHS_HIT_LOG2;
+}
 
 /* A graph as the translator needs it. */
 struct path_graph {
@@ -120,6 +138,8 @@ void pathcode_branch(struct maker *m, unsigned step, bool last);
 void pathcode_cold(struct maker *m, const struct cold *c);
 /* Behind a call, whose return address is on the stack; target 0: not known. */
 void pathcode_call(struct maker *m, uint64_t target);
+/* A function begins: CTX_PATH is in another context from here on. */
+void pathcode_context(struct maker *m, uint32_t fn, bool flags);
 /* Before a return. */
 void pathcode_return(struct maker *m, const struct step *s);
 /*
@@ -147,6 +167,8 @@ void pathevents_switch(uint64_t target, const struct path_place *place);
 /* A path's end that no counter is for. */
 void pathevents_miss(uint64_t number, uint64_t graph);
 void pathevents_return(uint64_t sp);
+/* A function of the unwinder begins. */
+void pathevents_unwinds(uint64_t sp);
 /* The call before this address has come back, and not to where that is seen. */
 void pathevents_returned(struct context *ctx, uint64_t pc);
 /* The system call there has been made. */
@@ -155,7 +177,8 @@ void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next);
 void pathevents_lazy(uint64_t sp, uint64_t instructions);
 void pathevents_lazy_common(uint64_t sp, uint64_t instructions);
 void pathevents_repeated(uint64_t kind, uint64_t left, const struct path_place *place);
-void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t handler, uint64_t sp);
+void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t interrupted_sp, uint64_t handler, uint64_t sp);
+void pathevents_restorer(struct context *ctx, uint64_t next);
 void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp);
 /* An edge that ends a path of an activation that is measured, or that translated code leaves to us. */
 void pathevents_edge(const struct path_place *place, uint64_t target, uint64_t way);
@@ -163,6 +186,19 @@ void pathevents_edge(const struct path_place *place, uint64_t target, uint64_t w
 uint64_t *pathevents_kept(struct context *ctx, uint64_t sp);
 /* The thread ends, at ctx->path_pc; what it has counted goes to its table. */
 void pathevents_end(struct context *ctx);
+
+/* ---- pathcontexts.c ---- */
+
+/* The tree's root, for a thread or a handler. */
+void pathcontexts_root(struct context *ctx, uint32_t fn);
+/* Where `fn` is when it is called from, or jumped to, where ctx->path is. */
+void pathcontexts_enter(uint64_t fn);
+/* The same, from translated code: all registers are kept, flags are not. */
+void pathcontexts_quick(uint64_t fn);
+/* The number of the context, or SLOPE_PATH_CONTEXT_NONE. */
+uint32_t pathcontexts_number(uint64_t path);
+/* What the thread's paths have cost goes to the nodes. */
+void pathcontexts_end(struct context *ctx);
 
 /* ---- measures.c ---- */
 
@@ -175,6 +211,8 @@ void measures_forked(struct context *ctx);
 void measures_call(uint64_t sp);
 void measures_call_target(uint64_t sp, uint64_t target);
 void measures_resume(struct context *ctx, uint64_t sp);
+/* A path begins of the activation on top, which is measured or not. */
+void measures_went_on(struct context *ctx);
 void measures_path(struct context *ctx, const struct slope_path_row *key, bool last);
 
 #endif

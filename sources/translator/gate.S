@@ -486,6 +486,9 @@ slope_gate_plain_return:
 	mov %gs:CTX_REG(4), %rsp
 	mov %gs:CTX_REG(7), %rdi
 	mov %gs:CTX_REG(6), %rsi
+	rdtsc
+	mov %eax, %gs:CTX_TICKS_OUT
+	mov %edx, %gs:CTX_TICKS_OUT+4
 	mov %gs:CTX_REG(2), %rdx
 	jmp 6b
 	.endm

@@ -87,10 +87,12 @@ static void pass_branch(struct flow_work *w, const struct flow_link *l, struct t
 		struct effect e = effect_of(w, --at);
 		unsigned condition = w->instruction[last].condition;
 
-		if (e.kind == EFFECT_COMPARE || e.kind == EFFECT_COMPARE_LOADED) {
+		if (e.kind == EFFECT_COMPARE || e.kind == EFFECT_COMPARE_LOADED || e.compares) {
+			uint64_t constant = (uint64_t)(e.compares ? -e.value : e.constant);
+
 			t->compared = at;
-			t->bound = bound_by(condition, l->way == SLOPE_WAY_TAKEN, (uint64_t)e.constant);
-			t->floor = floor_by(condition, l->way == SLOPE_WAY_TAKEN, (uint64_t)e.constant);
+			t->bound = bound_by(condition, l->way == SLOPE_WAY_TAKEN, constant);
+			t->floor = floor_by(condition, l->way == SLOPE_WAY_TAKEN, constant);
 			return;
 		}
 		if (e.sets_flags)
@@ -98,16 +100,26 @@ static void pass_branch(struct flow_work *w, const struct flow_link *l, struct t
 	}
 }
 
-static bool same_memory(const struct effect *a, const struct effect *b)
+/* One instruction back; over the start of a part to its only predecessor. False: there is none. */
+static bool go_back(const struct flow_work *w, uint32_t *part, uint32_t *at)
 {
-	return a->base == b->base && a->index == b->index && a->value == b->value && (a->index < 0 || a->scale == b->scale);
+	while (*at == w->part[*part].first) {
+		const struct flow_part *p = &w->part[*part];
+
+		if (p[1].comes_from - p->comes_from != 1 || w->instruction[p->first].pc == w->entry)
+			return false;
+		*part = w->link[w->pred[p->comes_from]].from;
+		*at = w->part[*part].first + w->part[*part].count;
+	}
+	--*at;
+	return true;
 }
 
 /* The compared register is another than the tracked one: is it that plus something, or the other way round? */
-static bool is_alias(struct flow_work *w, const struct tracked *t, int other, uint32_t first, uint32_t at, int64_t *plus)
+static bool is_alias(struct flow_work *w, const struct tracked *t, int other, uint32_t part, uint32_t at, int64_t *plus)
 {
-	for (unsigned n = 0; at > first && n < ALIAS_MAX; n++) {
-		struct effect e = effect_of(w, --at);
+	for (unsigned n = 0; n < ALIAS_MAX && go_back(w, &part, &at); n++) {
+		struct effect e = effect_of(w, at);
 		int source = e.kind == EFFECT_COPY ? e.from : e.kind == EFFECT_ADDRESS && e.index < 0 ? e.base : -1;
 		int64_t by = e.kind == EFFECT_ADDRESS ? e.value : 0;
 
@@ -125,8 +137,28 @@ static bool is_alias(struct flow_work *w, const struct tracked *t, int other, ui
 	return false;
 }
 
+/* Does the tracked memory hold what the compared register does, plus something? */
+static bool is_stored(struct flow_work *w, const struct tracked *t, int reg, uint32_t part, uint32_t at, int64_t *plus)
+{
+	for (unsigned n = 0; n < ALIAS_MAX && go_back(w, &part, &at); n++) {
+		struct effect e = effect_of(w, at);
+
+		if (e.kind == EFFECT_STORE && effect_same_operand(&e, &t->memory)) {
+			struct tracked stored = { .reg = e.from };
+
+			*plus = 0;
+			return e.from == reg || is_alias(w, &stored, reg, part, at, plus);
+		}
+		if (e.kind == EFFECT_LOAD && e.to == reg && effect_same_operand(&e, &t->memory))
+			return true;
+		if (e.writes >> reg & 1)
+			return false;
+	}
+	return false;
+}
+
 /* The comparison is reached: does it speak of what is tracked? */
-static bool compares(struct search *s, const struct tracked *t, uint32_t first, uint32_t at)
+static bool compares(struct search *s, const struct tracked *t, uint32_t part, uint32_t at)
 {
 	struct effect e = effect_of(s->w, at);
 	int64_t plus = 0;
@@ -134,9 +166,12 @@ static bool compares(struct search *s, const struct tracked *t, uint32_t first, 
 	if (t->bound == 0 && t->floor == 0)
 		return false;
 	if (e.kind == EFFECT_COMPARE_LOADED) {
-		if (t->reg >= 0 || !same_memory(&e, &t->memory))
+		if (t->reg >= 0 || !effect_same_operand(&e, &t->memory))
 			return false;
-	} else if (t->reg < 0 || (e.to != t->reg && !is_alias(s->w, t, e.to, first, at, &plus))) {
+	} else if (t->reg < 0) {
+		if (!is_stored(s->w, t, e.to, part, at, &plus))
+			return false;
+	} else if (e.to != t->reg && !is_alias(s->w, t, e.to, part, at, &plus)) {
 		return false;
 	}
 	int64_t bound = (int64_t)t->bound + plus + t->plus;
@@ -144,7 +179,6 @@ static bool compares(struct search *s, const struct tracked *t, uint32_t first, 
 	/* Not below a number that goes to zero with what is added: there are as many as are left up to the end. */
 	if (!t->bound)
 		bound = e.bytes == 4 && (uint32_t)(t->floor + (uint64_t)(plus + t->plus)) == 0 ? (uint32_t)-t->floor : 0;
-
 	if (bound <= 0 || bound > BOUND_MAX)
 		return false;
 	bool narrower = t->width_bound && t->width_bound < (uint64_t)bound;
@@ -212,17 +246,22 @@ static bool made_of(struct search *s, struct tracked *t, const struct effect *e)
 }
 
 /* One instruction back. False: that is the end. */
-static bool step_back(struct search *s, struct tracked *t, uint32_t first, uint32_t at)
+static bool step_back(struct search *s, struct tracked *t, uint32_t part, uint32_t at)
 {
 	struct effect e = effect_of(s->w, at);
 
-	if (at == t->compared && compares(s, t, first, at)) {
+	/* What a subtraction compares is what was there before. */
+	if (at == t->compared && e.compares && t->reg == e.to)
+		t->plus += e.value;
+	if (at == t->compared && compares(s, t, part, at)) {
 		t->width_bound = 0;
 		return false;
 	}
+	if (at == t->compared && e.compares && t->reg == e.to)
+		return true;
 	if (t->reg >= 0)
 		return !(e.writes >> t->reg & 1) || made_of(s, t, &e);
-	if (e.kind == EFFECT_STORE && same_memory(&e, &t->memory)) {
+	if (e.kind == EFFECT_STORE && effect_same_operand(&e, &t->memory)) {
 		t->reg = e.from;
 		return true;
 	}
@@ -235,7 +274,7 @@ static void search_back(struct search *s, struct tracked t, uint32_t part, uint3
 	const struct flow_part *p = &s->w->part[part];
 
 	while (at > p->first)
-		if (!step_back(s, &t, p->first, --at)) {
+		if (!step_back(s, &t, part, --at)) {
 			give_up(s, &t);
 			return;
 		}

@@ -81,18 +81,19 @@ static bool read_before(struct flow_work *w, struct flow_jump *jump, const struc
 	for (size_t n = 0; n < w->jumps; n++) {
 		const struct flow_jump *j = &w->jump[n];
 
-		if (j->resolved && j->table.stride == t->stride && j->table.start == t->start && j->table.base == t->base &&
+		if (j->resolved && !j->several && j->table.stride == t->stride && j->table.start == t->start && j->table.base == t->base &&
 		    j->table.first == t->first && j->table.entries == t->entries && j->table.exact == t->exact &&
 		    j->table.bytes == t->bytes) {
 			jump->first = j->first;
 			jump->count = j->count;
+			jump->table = j->table;
 			return true;
 		}
 	}
 	return false;
 }
 
-static bool read_table(struct flow_work *w, struct flow_jump *jump, const struct flow_table *t)
+static bool read_table(struct flow_work *w, struct flow_jump *jump, struct flow_table *t)
 {
 	uint64_t most = t->entries ? t->entries : ENTRIES_OPEN, number, target;
 	bool any_inside = false;
@@ -112,6 +113,9 @@ static bool read_table(struct flow_work *w, struct flow_jump *jump, const struct
 		any_inside = any_inside || flow_place_of(w, target) == FLOW_INSIDE;
 		add_target(w, jump, target);
 	}
+	t->end = t->start + number * t->stride;
+	jump->several = jump->table.stride != 0;
+	jump->table = *t;
 	if (t->exact)
 		return number == most && any_inside;
 	return number >= 2 || (number && t->entries == 1);
@@ -156,16 +160,58 @@ static uint32_t part_of(const struct flow_work *w, uint32_t instruction)
 	return (uint32_t)low;
 }
 
-static bool resolve_value(struct flow_work *w, struct flow_jump *jump, const struct value *v)
+static bool resolve_table(struct flow_work *w, struct flow_jump *jump, const struct value *v)
 {
 	struct flow_table t = { .base = v->constant, .bytes = v->bytes, .has_sign = v->has_sign };
+	struct flow_jump before = *jump;
+	size_t targets = w->targets;
+
+	if (!find_table(w, part_of(w, v->at), v->at, &t))
+		return false;
+	if (read_table(w, jump, &t))
+		return true;
+	if (!t.exact)
+		return false;
+	/* The comparison was about something else, or something else has come between; what makes sense counts. */
+	*jump = before;
+	w->targets = targets;
+	t.exact = false;
+	t.first = 0;
+	return read_table(w, jump, &t);
+}
+
+static bool resolve_register(struct flow_work *w, struct flow_jump *jump, int reg, uint32_t part, uint32_t at, unsigned merges);
+
+/* The target comes from a word of the stack: whatever is written there, as far as the code is known. */
+static bool resolve_slot(struct flow_work *w, struct flow_jump *jump, const struct effect *load, unsigned merges)
+{
+	bool any = false;
+
+	for (uint32_t p = 0; p < w->parts; p++)
+		for (uint32_t at = w->part[p].first; at < w->part[p].first + w->part[p].count; at++) {
+			struct effect e = w->instruction[at].stores ? effect_of(w, at) : (struct effect){ 0 };
+
+			if (e.kind != EFFECT_STORE || e.bytes != 8 || !effect_same_operand(&e, load))
+				continue;
+			if (!resolve_register(w, jump, e.from, p, at, merges + 1))
+				return false;
+			any = true;
+		}
+	return any;
+}
+
+static bool resolve_value(struct flow_work *w, struct flow_jump *jump, const struct value *v, unsigned merges)
+{
+	struct effect load;
 
 	if (v->kind == VALUE_CONSTANT)
 		return is_possible(w, v->constant, false) && add_target(w, jump, v->constant);
-	if (v->kind != VALUE_LOADED || !find_table(w, part_of(w, v->at), v->at, &t))
+	if (v->kind != VALUE_LOADED)
 		return false;
-	jump->table = jump->count ? (struct flow_table){ 0 } : t;
-	return read_table(w, jump, &t);
+	load = effect_of(w, v->at);
+	if (effect_is_slot(&load) && !v->constant)
+		return merges < MERGES_MAX && resolve_slot(w, jump, &load, merges);
+	return resolve_table(w, jump, v);
 }
 
 /* The register holds the target before an instruction; where ways meet before it is made, each has one of its own. */
@@ -176,7 +222,7 @@ static bool resolve_register(struct flow_work *w, struct flow_jump *jump, int re
 	uint32_t ways = p[1].comes_from - p->comes_from;
 
 	if (v.kind != VALUE_OPAQUE)
-		return resolve_value(w, jump, &v);
+		return resolve_value(w, jump, &v, merges);
 	if (value_definition(w, reg, part, at) != FLOW_NONE || merges == MERGES_MAX || !ways || ways > WAYS_MAX ||
 	    w->instruction[p->first].pc == w->entry)
 		return false;
@@ -198,10 +244,12 @@ bool jumptables_resolve(struct flow_work *w, struct flow_jump *jump)
 
 	jump->first = targets;
 	jump->count = 0;
+	jump->several = false;
+	jump->table = (struct flow_table){ 0 };
 	if (e.kind == EFFECT_LOAD) {
 		struct value v = { .kind = VALUE_LOADED, .bytes = 8, .at = at };
 
-		good = resolve_value(w, jump, &v);
+		good = resolve_value(w, jump, &v, 0);
 	} else if (e.kind == EFFECT_COPY) {
 		good = resolve_register(w, jump, e.from, part, at, 0);
 	}
@@ -211,4 +259,16 @@ bool jumptables_resolve(struct flow_work *w, struct flow_jump *jump)
 		return false;
 	}
 	return true;
+}
+
+bool jumptables_overrun(const struct flow_work *w)
+{
+	for (size_t n = 0; n < w->jumps; n++) {
+		const struct flow_jump *j = &w->jump[n];
+
+		for (size_t k = 0; k < w->marks && j->resolved && !j->table.exact; k++)
+			if (w->mark[k] > j->table.start && w->mark[k] < j->table.end)
+				return true;
+	}
+	return false;
 }

@@ -75,6 +75,7 @@ static void set_sum(struct effect *e, const ZydisDecodedInstruction *i, const Zy
 	if (o[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
 		e->kind = EFFECT_ADD_CONSTANT;
 		e->value = add ? o[1].imm.value.s : -o[1].imm.value.s;
+		e->compares = !add;
 	} else if (add && o[1].type == ZYDIS_OPERAND_TYPE_REGISTER) {
 		e->kind = EFFECT_ADD;
 		e->from = (int8_t)decoder_register(o[1].reg.value);
@@ -263,18 +264,26 @@ struct value value_address(struct flow_work *w, const struct effect *e, uint32_t
 	return sum(sum(base, product(index, e->scale ? e->scale : 1)), constant((uint64_t)e->value));
 }
 
-/* lea: also the sum of a constant and of what was read. */
+/* lea: also the sum of constants and of what was read. */
 static struct value address_sum(struct flow_work *w, const struct effect *e, uint32_t part, uint32_t at, unsigned depth)
 {
-	if (e->base >= 0 && e->index >= 0 && e->scale == 1)
-		return sum(sum(value_before(w, e->base, part, at, depth + 1), value_before(w, e->index, part, at, depth + 1)),
-			   constant((uint64_t)e->value));
-	return value_address(w, e, part, at, depth);
+	struct value v = constant((uint64_t)e->value);
+
+	if (e->index >= 0 && e->scale > 1)
+		return value_address(w, e, part, at, depth);
+	if (e->base >= 0)
+		v = sum(v, value_before(w, e->base, part, at, depth + 1));
+	return e->index >= 0 ? sum(v, value_before(w, e->index, part, at, depth + 1)) : v;
 }
 
-static bool same_operand(const struct effect *a, const struct effect *b)
+bool effect_same_operand(const struct effect *a, const struct effect *b)
 {
 	return a->base == b->base && a->index == b->index && a->value == b->value && (a->index < 0 || a->scale == b->scale);
+}
+
+bool effect_is_slot(const struct effect *e)
+{
+	return (e->base == RSP || e->base == RBP) && e->index < 0 && e->bytes == 8;
 }
 
 /* The constants that a word of the stack is set to: one that data is at, if it is the only such one. */
@@ -291,7 +300,7 @@ static struct value find_slot(struct flow_work *w, const struct effect *load, un
 				continue;
 			struct effect e = effect_of(w, at);
 
-			if (e.kind != EFFECT_STORE || e.bytes != 8 || !same_operand(&e, load))
+			if (e.kind != EFFECT_STORE || e.bytes != 8 || !effect_same_operand(&e, load))
 				continue;
 			struct value v = value_before(w, e.from, p, at, depth + 1);
 
@@ -307,7 +316,7 @@ static struct value find_slot(struct flow_work *w, const struct effect *load, un
 /* What a register had no room for lies on the stack. Interpreters ask again and again for the same. */
 static struct value slot_value(struct flow_work *w, const struct effect *load, unsigned depth)
 {
-	if ((load->base != RSP && load->base != RBP) || load->index >= 0 || load->bytes != 8 || depth > DEPTH_MAX)
+	if (!effect_is_slot(load) || depth > DEPTH_MAX)
 		return (struct value){ .kind = VALUE_OPAQUE };
 	if (w->slot_base != load->base || w->slot_place != load->value || w->slot_instructions != w->instructions) {
 		struct value v = find_slot(w, load, depth + 4);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Measuring paths by counters: one activation in so many is measured, from its
- * call to its return, without what it calls. Its CTX_PATH is negative
- * (PATHS_MEASURED), which calls keep and returns bring back like the rest, so
- * that translated code comes here at each end of a path, at each call that it makes and when that
- * returns; all other activations pay one test there. Which
- * activation is next is a countdown of calls, its period varied at random so
- * that no rhythm of the program's is met.
+ * Measuring paths by counters. An activation is measured from its call on, or
+ * from the end of one of its paths on, for a few paths, without what
+ * it calls: then its CTX_PATH is negative (PATHS_MEASURED), which calls keep
+ * and returns bring back like the rest. When that begins is a countdown of calls and of ends
+ * of paths, varied at random so that no rhythm of the program's is met.
  *
- * While a measured activation is on top the countdown is 0 and
- * `left` has the real one, so that its calls come here.
+ * While a measured activation is on top the countdown is 0 and `left` has the
+ * real one, so that translated code comes here at its next call or end of a path; all others pay
+ * for the countdown alone.
  */
 #include "sources/translator/following.h"
 
@@ -18,11 +17,13 @@
 #include "sources/translator/observing.h"
 
 #define MEASURES_MAX 64u         /* one within the other */
+#define STRETCH 8u               /* paths that are measured at a time */
 
 /* A measured activation. */
 struct measure {
 	uint64_t slot;               /* where its return address lies */
 	bool runs;                   /* it is on top: */
+	unsigned paths;              /* that have been measured */
 	uint64_t from[COUNTERS_MAX]; /* since then */
 	uint64_t spent[COUNTERS_MAX];        /* before, on the path that it is on */
 };
@@ -111,14 +112,26 @@ static void run(struct measures *m, struct measure *a)
 	a->runs = counters_read(&m->counters, a->from);
 }
 
-/* Up to now, on this path; false: one of the counters was gone. */
-static bool stop(struct measures *m, struct measure *a)
+static uint64_t ns_of(uint64_t ticks)
 {
+	return (uint64_t)((unsigned __int128)ticks * counters.ns_per_2_32_cycles >> 32);
+}
+
+/* Up to now, on this path; false: one of the counters was gone. */
+static bool stop(struct context *ctx, struct measure *a)
+{
+	struct measures *m = ctx->measures;
 	uint64_t now[COUNTERS_MAX];
 	bool good = a->runs && counters_read(&m->counters, now);
 
 	for (unsigned i = 0; good && i < counters_count(); i++) {
-		uint64_t passed = now[i] - a->from[i], own = counters.own_exact[i] ? counters.own[i] : 0;
+		uint64_t passed = now[i] - a->from[i], own = counters.own_exact[i] && counters.event[i].way != EVENT_BY_STEP ? counters.own[i] : 0;
+
+		/* Time is looked at by translated code itself. */
+		if (counters.event[i].way == EVENT_BY_TICKS) {
+			passed = ns_of(ctx->ticks_in - ctx->ticks_out);
+			own = 0;
+		}
 
 		a->spent[i] += passed > own ? passed - own : 0;
 	}
@@ -132,6 +145,26 @@ static struct measure *above(struct measures *m, uint64_t sp)
 	while (m->depth && m->stack[m->depth - 1].slot <= sp)
 		m->depth--;
 	return m->depth ? &m->stack[m->depth - 1] : NULL;
+}
+
+/* The countdown is over. False: there is no room, or nothing to measure with. */
+static bool begin(struct context *ctx, uint64_t slot)
+{
+	struct measures *m = ctx->measures;
+	struct measure *a;
+
+	if (!m) {
+		ctx->countdown = INT64_MAX;
+		return false;
+	}
+	m->left = ctx->countdown = next_one(m);
+	if (m->depth == MEASURES_MAX)
+		return false;
+	a = &m->stack[m->depth++];
+	*a = (struct measure){ .slot = slot };
+	ctx->countdown = 0;
+	run(m, a);
+	return true;
 }
 
 /* A call, whose return address is at sp: by one that is measured, or the countdown is over. True: what is called is to be measured. */
@@ -148,20 +181,10 @@ static bool is_chosen(struct context *ctx, uint64_t sp)
 	a = above(m, sp);
 	if (*caller & PATHS_MEASURED) {
 		if (a)
-			stop(m, a);
+			stop(ctx, a);
 		ctx->countdown = m->left - 1;
 	}
-	if (ctx->countdown >= 0)
-		return false;
-	m->left = next_one(m);
-	ctx->countdown = m->left;
-	if (m->depth == MEASURES_MAX)
-		return false;
-	a = &m->stack[m->depth++];
-	*a = (struct measure){ .slot = sp };
-	ctx->countdown = 0;
-	run(m, a);
-	return true;
+	return ctx->countdown < 0 && begin(ctx, sp);
 }
 
 void measures_call(uint64_t sp)
@@ -175,13 +198,13 @@ void measures_call(uint64_t sp)
 void measures_call_target(uint64_t sp, uint64_t target)
 {
 	struct context *ctx = context_here();
-	uint64_t slot = codeplaces_is_stub(target) ? codeplaces_slot(target) : 0;
+	uint64_t slot = codeplaces_in_linkage(target) ? codeplaces_slot(target) : 0;
 
 	/* Through a stub: at once to the function, if it is known. */
 	if (slot && space_allows(&runtime.space, slot, 8, PROT_READ)) {
 		uint64_t to = *(const uint64_t *)slot;
 
-		if (space_allows(&runtime.space, to, 1, PROT_READ) && !codeplaces_is_stub(to))
+		if (space_allows(&runtime.space, to, 1, PROT_READ) && !codeplaces_in_linkage(to))
 			target = to;
 	}
 	ctx->guest_target = target;
@@ -212,17 +235,30 @@ void measures_path(struct context *ctx, const struct slope_path_row *key, bool l
 
 	if (!a)
 		return;
-	if (stop(m, a) && (row = slope_path_row(&ctx->fiber->core->paths, key))) {
+	if (stop(ctx, a) && (row = slope_path_row(&ctx->fiber->core->paths, key))) {
 		row->samples++;
 		for (unsigned i = 0; i < counters_count(); i++)
 			slope_path_measure(&row->metric[i], a->spent[i]);
 	}
 	for (unsigned i = 0; i < COUNTERS_MAX; i++)
 		a->spent[i] = 0;
-	if (last) {
+	if (last || (observer.path_sample > 1 && ++a->paths == STRETCH)) {
 		m->depth--;
 		ctx->countdown = m->left;
 	} else {
 		run(m, a);
 	}
+}
+
+/* What lies above the stack pointer is its own, as far as it matters here. */
+void measures_went_on(struct context *ctx)
+{
+	struct measures *m = ctx->measures;
+
+	if (ctx->path & PATHS_MEASURED && (!m || !m->depth || !m->stack[m->depth - 1].runs))
+		ctx->path &= ~PATHS_MEASURED;
+	if (ctx->path & PATHS_MEASURED || ctx->countdown >= 0)
+		return;
+	if (begin(ctx, ctx->reg[REG_RSP]))
+		ctx->path |= PATHS_MEASURED;
 }

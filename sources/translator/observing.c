@@ -374,7 +374,7 @@ static void choose_contexts(struct slope_config *config)
 {
 	const char *burst = observer.burst;
 
-	config->contexts = observer.contexts != 0;
+	config->contexts = observer.contexts != 0 || observer.path_contexts;
 	config->context_k = observer.contexts ? (uint32_t)observer.contexts - 1 : 0;
 	config->context_collapse = observer.context_collapse;
 	config->variant_k = (uint32_t)observer.context_k;

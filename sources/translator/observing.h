@@ -114,6 +114,8 @@ void observing_thread_ends(struct context *ctx);
 #define CODEPLACES_STUB (UINT32_MAX - 1)
 uint32_t codeplaces_function(uint64_t address);
 bool codeplaces_is_stub(uint64_t address);
+/* In the linkage table itself: to paths, a jump through a slot in the middle of a function is the function's. */
+bool codeplaces_in_linkage(uint64_t address);
 /* The call site with this return address. SLOPE_SITE_NONE when memory runs out. */
 uint32_t codeplaces_site(uint64_t back);
 /* Does a function with a symbol begin here? */
@@ -124,6 +126,8 @@ bool codeplaces_is_start(uint64_t address);
 const char *codeplaces_called_name(uint64_t address);
 /* The slot that a stub jumps by, in memory; 0: none. */
 uint64_t codeplaces_slot(uint64_t stub);
+/* Does a function begin here that unwinds the stack and goes on elsewhere? */
+bool codeplaces_is_unwinder(uint64_t address);
 /* Does a function begin here, with a symbol, or where there is none, by the unwind tables? */
 bool codeplaces_is_border(uint64_t address);
 /* Where the next symbol or function begins behind this address. */

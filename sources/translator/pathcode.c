@@ -62,11 +62,30 @@ static bool is_short(int64_t value)
 	return value == (int32_t)value;
 }
 
+void pathcode_context(struct maker *m, uint32_t fn, bool flags)
+{
+	if (flags) {
+		reports_call(&m->e, (const void *)pathcontexts_enter, (const struct argument[3]){ { ARGUMENT_CONSTANT, fn } });
+		return;
+	}
+	emit_save(&m->e, REG_RDI, CTX_PATH_KEPT_A);
+	emit_constant(&m->e, REG_RDI, fn);
+	emit_save(&m->e, REG_RSP, CTX_REG(REG_RSP));
+	emit_restore(&m->e, REG_RSP, CTX_HOST_RSP);
+	emit_near(&m->e, 0xe8, (uint64_t)pathcontexts_quick);
+	emit_restore(&m->e, REG_RSP, CTX_REG(REG_RSP));
+	emit_restore(&m->e, REG_RDI, CTX_PATH_KEPT_A);
+}
+
 /* CTX_PATH = value */
 static void set(struct maker *m, uint64_t value, struct room_here room)
 {
-	if (is_short((int64_t)value)) {
-		emit_bytes(&m->e, "\x65\x48\xc7\x04\x25", 5);     /* movq $value, %gs:PATH */
+	if (observer.path_contexts || is_short((int64_t)value)) {
+		/* movl or movq $value, %gs:PATH: a context stays as it is */
+		emit_byte(&m->e, 0x65);
+		if (!observer.path_contexts)
+			emit_byte(&m->e, 0x48);
+		emit_bytes(&m->e, "\xc7\x04\x25", 3);
 		emit_32(&m->e, CTX_PATH);
 		emit_32(&m->e, (uint32_t)value);
 		return;
@@ -76,6 +95,14 @@ static void set(struct maker *m, uint64_t value, struct room_here room)
 	emit_constant(&m->e, reg, value);
 	emit_save(&m->e, reg, CTX_PATH);
 	give_back(m, &room);
+}
+
+/* CTX_PATH = value, where a function begins. */
+static void set_entry(struct maker *m, uint64_t pc, struct room_here room)
+{
+	set(m, pathplaces_begin(pc), room);
+	if (observer.path_contexts && !codeplaces_in_linkage(pc))
+		pathcode_context(m, codeplaces_function(pc), room.flags);
 }
 
 /* CTX_PATH += value */
@@ -176,19 +203,17 @@ static void count_in_cache(struct maker *m, const struct path_graph *g, int64_t 
 		give_back(m, &room);
 		return;
 	}
-	/* imul $hash, number, place; shr to the entry's number, times its bytes */
+	emit_byte(&m->e, 0x40 | (place >> 3 & 1) * 5);            /* xor %place, %place */
+	emit_byte(&m->e, 0x31);
+	emit_byte(&m->e, 0xc0 | (place & 7) << 3 | (place & 7));
+	emit_byte(&m->e, 0xf2);                                   /* crc32 %number, %place */
 	emit_byte(&m->e, 0x48 | (place >> 3 & 1) << 2 | (number >> 3 & 1));
-	emit_byte(&m->e, 0x69);
+	emit_bytes(&m->e, "\x0f\x38\xf1", 3);
 	emit_byte(&m->e, 0xc0 | (place & 7) << 3 | (number & 7));
-	emit_32(&m->e, PATHS_HASH & 0x7fffffff);
-	emit_byte(&m->e, 0x40 | (place >> 3 & 1));
-	emit_byte(&m->e, 0xc1);
-	emit_byte(&m->e, 0xe8 | (place & 7));
-	emit_byte(&m->e, 32 - PATHS_CACHE_LOG2);
-	emit_byte(&m->e, 0x40 | (place >> 3 & 1));
-	emit_byte(&m->e, 0xc1);
+	emit_byte(&m->e, 0x40 | (place >> 3 & 1));                /* and $mask, %place: it is the entry's number times its bytes */
+	emit_byte(&m->e, 0x81);
 	emit_byte(&m->e, 0xe0 | (place & 7));
-	emit_byte(&m->e, PATHS_HIT_LOG2);
+	emit_32(&m->e, ((1u << PATHS_CACHE_LOG2) - 1) << PATHS_HIT_LOG2);
 	emit_memory(&m->e, 0x3b, number, at, 0);                  /* cmp */
 	other[0] = emit_jump_ahead(&m->e, CONDITION_NOT_EQUAL);
 	emit_memory(&m->e, 0x81, 7, at, 8);                       /* cmpq $graph */
@@ -234,6 +259,28 @@ bool pathcode_has_edge(const struct path_place *place, uint32_t edge)
 	return e->cut || e->to == SLOPE_PATH_OUT || e->add;
 }
 
+/* Sets the sign flag when it is over. */
+static void emit_countdown(struct maker *m)
+{
+	emit_bytes(&m->e, "\x65\x48\xff\x0c\x25", 5);            /* decq %gs:COUNTDOWN */
+	emit_32(&m->e, CTX_COUNTDOWN);
+}
+
+/* From here on flags may be changed, but rax may not be used; until the other. */
+static void keep_flags(struct maker *m, struct room_here *room)
+{
+	emit_save(&m->e, REG_RAX, SWITCH_RAX);
+	emit_bytes(&m->e, "\x9f\x0f\x90\xc0", 4);                 /* lahf; seto %al */
+	room->live |= 1u << REG_RAX;
+	room->flags = false;
+}
+
+static void bring_flags_back(struct maker *m)
+{
+	emit_bytes(&m->e, "\x04\x7f\x9e", 3);                     /* add $127, %al; sahf */
+	emit_restore(&m->e, REG_RAX, SWITCH_RAX);
+}
+
 /* C takes the edge; numbers of edges may change, where they lead to does not. */
 static void report_way(struct maker *m, const struct path_place *place, uint64_t target, uint32_t way)
 {
@@ -247,6 +294,15 @@ static void report_edge(struct maker *m, const struct path_place *place, uint32_
 	report_way(m, place, place->graph->flow.edge[edge].target, place->graph->core->way[edge]);
 }
 
+static void emit_ticks(struct maker *m, uint32_t to);
+
+static void report_timed(struct maker *m, const struct path_place *place, uint32_t edge)
+{
+	emit_ticks(m, CTX_TICKS_IN);
+	report_edge(m, place, edge);
+	emit_ticks(m, CTX_TICKS_OUT);
+}
+
 /* The same for activations that are measured; flags are dead. It comes back to c->back, which the caller sets. */
 static struct cold *test_measured(struct maker *m, const struct path_place *place, uint32_t edge)
 {
@@ -255,16 +311,30 @@ static struct cold *test_measured(struct maker *m, const struct path_place *plac
 	c->place = place;
 	c->target = place->graph->flow.edge[edge].target;
 	c->way = place->graph->core->way[edge];
-	emit_bytes(&m->e, "\x65\x48\x83\x3c\x25", 5);            /* cmpq $0, %gs:PATH */
-	emit_32(&m->e, CTX_PATH);
-	emit_byte(&m->e, 0);
+	emit_countdown(m);
 	making_jump(m, c, CONDITION_SIGN);
 	return c;
 }
 
+/* What happens between the two is not the program's time. Flags are kept. */
+static void emit_ticks(struct maker *m, uint32_t to)
+{
+	emit_save(&m->e, REG_RAX, CTX_PATH_KEPT_A);
+	emit_save(&m->e, REG_RDX, CTX_PATH_KEPT_B);
+	emit_bytes(&m->e, "\x0f\x31", 2);                         /* rdtsc */
+	emit_bytes(&m->e, "\x65\x89\x04\x25", 4);                 /* mov %eax, %gs:.. */
+	emit_32(&m->e, to);
+	emit_bytes(&m->e, "\x65\x89\x14\x25", 4);                 /* mov %edx, %gs:.. */
+	emit_32(&m->e, to + 4);
+	emit_restore(&m->e, REG_RAX, CTX_PATH_KEPT_A);
+	emit_restore(&m->e, REG_RDX, CTX_PATH_KEPT_B);
+}
+
 static void cold_measured(struct maker *m, const struct cold *c)
 {
+	emit_ticks(m, CTX_TICKS_IN);
 	report_way(m, c->place, c->target, c->way);
+	emit_ticks(m, CTX_TICKS_OUT);
 	emit_near(&m->e, 0xe9, (uint64_t)c->back);
 }
 
@@ -282,19 +352,23 @@ void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edg
 		add(m, e->add, room);
 		return;
 	}
-	if (observer.measures && room.flags) {
-		report_edge(m, place, edge);
-		return;
-	}
+	bool flags = observer.measures && room.flags;
+
+	if (flags)
+		keep_flags(m, &room);
 	struct cold *c = observer.measures ? test_measured(m, place, edge) : NULL;
 
 	count(m, g, edge, room);
 	if (e->to != SLOPE_PATH_OUT)
 		set(m, path_begin(g, e->to), room);
+	else if (g->core->way[edge] == SLOPE_WAY_TAIL)
+		set_entry(m, g->flow.edge[edge].target, room);
 	else if (g->flow.edge[edge].target)
 		set(m, pathplaces_begin(g->flow.edge[edge].target), room);
 	if (c)
 		c->back = m->e.at;
+	if (flags)
+		bring_flags_back(m);
 }
 
 /* The edge that the block around the step takes to there, if the step is its last. */
@@ -309,7 +383,7 @@ static const struct path_place *ends_block(const struct step *s)
 static void enter_graph(struct maker *m, const struct step *s, uint64_t target)
 {
 	if (!pathplaces_at(s->pc) && pathplaces_at(target))
-		set(m, pathplaces_begin(target), room_at(target));
+		set_entry(m, target, room_at(target));
 }
 
 /* Where the graph says that control never goes on, and it does: C begins a path there. */
@@ -414,15 +488,18 @@ void pathcode_call(struct maker *m, uint64_t target)
 	emit_restore(&m->e, REG_R11, CTX_PATH);
 	emit_memory(&m->e, 0x89, REG_R11, (struct operand){ &top, true, true }, 0);
 	emit_restore(&m->e, REG_R11, CTX_PATH_KEPT_A);
-	if (target)
-		set(m, pathplaces_begin(target), room_at(0));
+	if (target) {
+		struct room_here room = room_at(0);
+
+		room.flags = runtime.flags_cross_calls;
+		set_entry(m, target, room);
+	}
 	if (!observer.measures || runtime.flags_cross_calls)
 		return;
 	struct cold *c = making_cold(m, COLD_SAMPLE);
 
 	c->target = target;
-	emit_bytes(&m->e, "\x65\x48\xff\x0c\x25", 5);            /* decq %gs:COUNTDOWN */
-	emit_32(&m->e, CTX_COUNTDOWN);
+	emit_countdown(m);
 	making_jump(m, c, CONDITION_SIGN);
 	c->back = m->e.at;
 }
@@ -430,12 +507,14 @@ void pathcode_call(struct maker *m, uint64_t target)
 /* A target that is not known yet, or a stub's, is for dispatch.c, so that the one that begins there is the one that is measured. */
 static void cold_sample(struct maker *m, const struct cold *c)
 {
-	bool known = c->target && !codeplaces_is_stub(c->target);
+	bool known = c->target && !codeplaces_in_linkage(c->target);
 
+	emit_ticks(m, CTX_TICKS_IN);
 	reports_call(&m->e, known ? (const void *)measures_call : (const void *)measures_call_target, (const struct argument[3]){
 		{ ARGUMENT_REGISTER, REG_RSP }, { c->target ? ARGUMENT_CONSTANT : ARGUMENT_REGISTER, c->target ? c->target : REG_RCX },
 	});
 	if (known) {
+		emit_ticks(m, CTX_TICKS_OUT);
 		emit_near(&m->e, 0xe9, (uint64_t)c->back);
 		return;
 	}
@@ -454,15 +533,17 @@ void pathcode_return(struct maker *m, const struct step *s)
 
 	if (edge == UINT32_MAX)
 		return;
-	if (observer.measures && room.flags) {
-		report_edge(m, place, edge);
-		return;
-	}
+	bool flags = observer.measures && room.flags;
+
+	if (flags)
+		keep_flags(m, &room);
 	struct cold *c = observer.measures ? test_measured(m, place, edge) : NULL;
 
 	count(m, place->graph, edge, room);
 	if (c)
 		c->back = m->e.at;
+	if (flags)
+		bring_flags_back(m);
 }
 
 /* ---- indirect jumps ---- */
@@ -612,9 +693,7 @@ static void emit_switch(struct maker *m, const struct path_place *place)
 		emit_save(e, REG_RAX, SWITCH_FLAGS);
 	}
 	if (observer.measures) {
-		emit_bytes(e, "\x65\x48\x83\x3c\x25", 5);        /* cmpq $0, %gs:PATH */
-		emit_32(e, CTX_PATH);
-		emit_byte(e, 0);
+		emit_countdown(m);
 		measured = emit_jump_ahead(e, CONDITION_SIGN);
 	}
 	emit_address(e, REG_RAX, &distance, 0);
@@ -633,9 +712,13 @@ static void emit_switch(struct maker *m, const struct path_place *place)
 	done = emit_jump_ahead(e, CONDITION_NONE);
 	emit_land(e, outside);
 	emit_land(e, unknown);
-	if (measured)
+	if (measured) {
 		emit_land(e, measured);
+		emit_ticks(m, CTX_TICKS_IN);
+	}
 	by_c(m, place);
+	if (measured)
+		emit_ticks(m, CTX_TICKS_OUT);
 	emit_land(e, done);
 	if (flags) {
 		emit_restore(e, REG_RAX, SWITCH_FLAGS);
@@ -671,14 +754,14 @@ bool pathcode_indirect(struct maker *m, const struct step *s)
 	const struct slope_path_graph *p = place ? &place->graph->core->paths : NULL;
 	struct room_here room = room_at(0);
 
-	if (codeplaces_is_stub(m->trace.start))
+	if (codeplaces_in_linkage(m->trace.start))
 		return false;
 	if (place && place->graph->core->block[place->vertex].end == SLOPE_BLOCK_SWITCHES) {
 		emit_switch(m, place);
 		return true;
 	}
 	if (place && observer.measures)
-		report_edge(m, place, p->first[place->vertex]);
+		report_timed(m, place, p->first[place->vertex]);
 	else if (place)
 		count(m, place->graph, p->first[place->vertex], room);
 	emit_anywhere(m);

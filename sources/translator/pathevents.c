@@ -14,10 +14,27 @@
 #include "sources/translator/observing.h"
 
 #define PAGEMAP_RUN 512u
+#define HANDLER_STACK_MAX (64u << 20)    /* no alternate stack is larger */
 
 uint64_t *pathevents_kept(struct context *ctx, uint64_t sp)
 {
 	return (uint64_t *)((char *)context_window(ctx) + sp);
+}
+
+/* A path begins here, in the same context as before. */
+static void begin_at(struct context *ctx, uint64_t pc, uint64_t measured)
+{
+	uint64_t begin = pathplaces_begin(pc);
+
+	ctx->path = (observer.path_contexts ? (ctx->path & ~PATHS_REGISTER_MASK & ~PATHS_MEASURED) | begin : begin) | measured;
+}
+
+/* The same where a function begins. */
+static void begin_function(struct context *ctx, uint64_t pc)
+{
+	begin_at(ctx, pc, 0);
+	if (observer.path_contexts)
+		pathcontexts_enter(codeplaces_in_linkage(pc) ? CODEPLACES_STUB : codeplaces_function(pc));
 }
 
 static struct slope_path_table *table_of(struct context *ctx)
@@ -40,9 +57,11 @@ static void count(struct context *ctx, const struct slope_path_row *key, uint64_
 /* A path is left in this block, of which so many instructions were executed. */
 static void leave_block(struct context *ctx, const struct path_place *p, uint64_t path, uint32_t instructions)
 {
-	path &= ~PATHS_MEASURED;
+	uint32_t context = pathcontexts_number(path);
+
+	path &= observer.path_contexts ? PATHS_REGISTER_MASK : ~PATHS_MEASURED;
 	struct slope_path_row key = {
-		.graph = p->graph->core->number, .context = SLOPE_PATH_CONTEXT_NONE, .stop = p->vertex,
+		.graph = p->graph->core->number, .context = context, .stop = p->vertex,
 		.stop_instructions = instructions,
 		.number = slope_path_partial(&p->graph->core->paths, p->vertex, (int64_t)path - p->graph->shift),
 	};
@@ -94,6 +113,30 @@ static uint32_t leave_between(struct context *ctx, uint64_t from, uint64_t to)
 	return fn;
 }
 
+/*
+ * Handlers on an alternate stack are left, and with them what they had interrupted, for a place further up on the stack
+ * where that was.
+ */
+static uint32_t leave_handlers(struct context *ctx, uint64_t old, uint64_t sp)
+{
+	uint32_t fn = SLOPE_FN_NONE;
+
+	while (ctx->handlers) {
+		struct interrupted *i = &ctx->handler[ctx->handlers - 1];
+
+		if (old >= PLAN_LOWEST && old < i->frame && i->frame - old < HANDLER_STACK_MAX)
+			leave_between(ctx, old, i->frame);
+		if (*pathevents_kept(ctx, i->frame))
+			leave_at(ctx, i->pc, *pathevents_kept(ctx, i->frame));
+		*pathevents_kept(ctx, i->frame) = 0;
+		ctx->handlers--;
+		if (i->sp < sp && sp - i->sp < PLAN_STACK_MAX_BYTES)
+			return leave_between(ctx, i->sp, sp);
+		old = i->sp;
+	}
+	return fn;
+}
+
 /* Control has come to pc with this stack pointer, and not by a return that we know of. */
 static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 {
@@ -108,10 +151,12 @@ static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 	lock_give(&runtime.lock);
 	if (same_stack)
 		fn = leave_between(ctx, old, sp);
+	else if (ctx->handlers)
+		fn = leave_handlers(ctx, old, sp);
 	ctx->old_sp = 0;
 	lock_take(&runtime.lock);
 	pathplaces_at_for(pc, fn);
-	ctx->path = pathplaces_begin(pc);
+	begin_at(ctx, pc, 0);
 	lock_give(&runtime.lock);
 }
 
@@ -159,26 +204,32 @@ void pathevents_unexpected(uint64_t target, const struct path_place *place)
 	lock_take(&runtime.lock);
 	leave_block(ctx, place, ctx->path, place->graph->core->block[place->vertex].instructions);
 	pathplaces_at_for(target, place->graph->core->function);
-	ctx->path = pathplaces_begin(target);         /* and if it was measured, it is no longer */
+	begin_at(ctx, target, 0);        /* and if it was measured, it is no longer */
 	lock_give(&runtime.lock);
+}
+
+/* An entry of the cache goes to the table. */
+static void take_hit(struct context *ctx, const struct path_hit *hit)
+{
+	struct slope_path_row key = {
+		.graph = (uint32_t)hit->graph - 1, .context = pathcontexts_number(hit->number), .stop = SLOPE_PATH_NOT_STOPPED,
+		.number = observer.path_contexts ? hit->number & PATHS_REGISTER_MASK : hit->number,
+	};
+
+	count(ctx, &key, hit->count);
 }
 
 void pathevents_miss(uint64_t number, uint64_t graph)
 {
 	struct context *ctx = context_here();
-	uint32_t place = (uint32_t)(number * (PATHS_HASH & 0x7fffffff)) >> (32 - PATHS_CACHE_LOG2);
-	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT) + place;
-	struct slope_path_row key = { .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED };
+	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT + path_hit_at(number));
 
 	if (hit->graph == graph + 1 && hit->number == number) {
 		hit->count++;
 		return;
 	}
-	if (hit->count) {
-		key.graph = (uint32_t)hit->graph - 1;
-		key.number = hit->number;
-		count(ctx, &key, hit->count);
-	}
+	if (hit->count)
+		take_hit(ctx, hit);
 	*hit = (struct path_hit){ number, graph + 1, 1, 0 };
 }
 
@@ -189,8 +240,8 @@ static void count_end(struct context *ctx, const struct path_graph *g, uint32_t 
 
 	if (ctx->path & PATHS_MEASURED)
 		measures_path(ctx, &(struct slope_path_row){
-			.graph = g->core->number, .context = SLOPE_PATH_CONTEXT_NONE, .number = number,
-			.stop = SLOPE_PATH_NOT_STOPPED,
+			.graph = g->core->number, .context = pathcontexts_number(number),
+			.number = observer.path_contexts ? number & PATHS_REGISTER_MASK : number, .stop = SLOPE_PATH_NOT_STOPPED,
 		}, last);
 	if (g->counters)
 		++*(uint64_t *)((char *)context_window(ctx) + g->counters + 8 * number);
@@ -211,10 +262,12 @@ static void take_edge(struct context *ctx, const struct path_graph *g, uint32_t 
 	bool last = way == SLOPE_WAY_RETURN || way == SLOPE_WAY_TAIL || !target;
 
 	count_end(ctx, g, edge, last);
-	if (e->to != SLOPE_PATH_OUT)
-		ctx->path = path_begin(g, e->to) | measured;
-	else if (target)
-		ctx->path = pathplaces_begin(target) | (last ? 0 : measured);
+	if (way == SLOPE_WAY_TAIL && target)
+		begin_function(ctx, target);
+	else if (e->to != SLOPE_PATH_OUT || target)
+		begin_at(ctx, e->to != SLOPE_PATH_OUT ? g->flow.block[e->to].start : target, last ? 0 : measured);
+	if (observer.measures && !last)
+		measures_went_on(ctx);
 }
 
 void pathevents_edge(const struct path_place *place, uint64_t target, uint64_t way)
@@ -233,8 +286,45 @@ static void take_next(struct context *ctx, const struct path_place *p, uint64_t 
 {
 	uint32_t edge = pathplaces_edge(p, SLOPE_WAY_NEXT, next);
 
-	if (edge != UINT32_MAX && (ctx->path & ~PATHS_MEASURED) >= PATHS_FIRST)
+	if (edge != UINT32_MAX && (ctx->path & (observer.path_contexts ? PATHS_REGISTER_MASK : ~PATHS_MEASURED)) >= PATHS_FIRST)
 		take_edge(ctx, p->graph, edge, next);
+}
+
+/*
+ * A return that does not go back to its call: the unwinder has put a landing pad's address in place of the return
+ * address. Where that was to go is known from when the unwinder began.
+ */
+static void land_instead(struct context *ctx, uint64_t pc, uint64_t slot)
+{
+	for (size_t i = 0; i < ctx->unwound; i++)
+		if (ctx->unwinding[i].slot == slot) {
+			leave_call(ctx, ctx->unwinding[i].back, ctx->path);
+			break;
+		}
+	land(ctx, pc, slot);
+}
+
+/* Whoever is on the stack may be left, and return addresses may be overwritten. */
+void pathevents_unwinds(uint64_t sp)
+{
+	struct context *ctx = context_here();
+	const struct space_region *region;
+
+	lock_take(&runtime.lock);
+	region = space_at(&runtime.space, sp);
+	uint64_t end = region ? region->end : sp;
+
+	ctx->unwound = 0;
+	for (; sp + 8 <= end; sp += 8) {
+		if (!*pathevents_kept(ctx, sp))
+			continue;
+		if (!slope_arena_grow(&observer.session.arena, (void **)&ctx->unwinding, &ctx->unwinding_capacity, ctx->unwound + 1,
+				      sizeof *ctx->unwinding))
+			break;
+		ctx->unwinding[ctx->unwound].slot = sp;
+		ctx->unwinding[ctx->unwound++].back = *(const uint64_t *)sp;
+	}
+	lock_give(&runtime.lock);
 }
 
 void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next)
@@ -254,9 +344,13 @@ void pathevents_returned(struct context *ctx, uint64_t pc)
 
 	lock_take(&runtime.lock);
 	p = space_allows(&runtime.space, pc - 1, 1, PROT_READ) ? pathplaces_at(pc - 1) : NULL;
-	if (p && p->end == pc && p->graph->core->block[p->vertex].end == SLOPE_BLOCK_CALLS)
+	bool regular = p && p->end == pc && p->graph->core->block[p->vertex].end == SLOPE_BLOCK_CALLS;
+
+	if (regular)
 		take_next(ctx, p, pc);
 	lock_give(&runtime.lock);
+	if (!regular)
+		land_instead(ctx, pc, ctx->reg[REG_RSP] - 8);
 }
 
 /* A switch that translated code leaves to us. */
@@ -301,13 +395,34 @@ void pathevents_lazy_common(uint64_t sp, uint64_t instructions)
 
 /* ---- signal handlers ---- */
 
+/* The code that a handler returns to ends with the system call before `next`; it has been executed, and will not be left. */
+void pathevents_restorer(struct context *ctx, uint64_t next)
+{
+	const struct path_place *p;
+
+	lock_take(&runtime.lock);
+	p = pathplaces_at(next - 1);
+	if (p)
+		leave_block(ctx, p, path_begin(p->graph, p->vertex), pathplaces_instructions(p->start, next));
+	lock_give(&runtime.lock);
+}
+
+
 /* Interrupted at pc; the handler returns to an address that lies at sp. */
-void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t handler, uint64_t sp)
+void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t interrupted_sp, uint64_t handler, uint64_t sp)
 {
 	*pathevents_kept(ctx, sp) = ctx->path;
+	if (ctx->handlers == CONTEXT_HANDLERS) {
+		for (unsigned i = 1; i < CONTEXT_HANDLERS; i++)
+			ctx->handler[i - 1] = ctx->handler[i];
+		ctx->handlers--;
+	}
+	ctx->handler[ctx->handlers++] = (struct interrupted){ interrupted_sp, sp, pc };
 	ctx->path_pc = pc;
 	lock_take(&runtime.lock);
-	ctx->path = pathplaces_begin(handler);
+	begin_at(ctx, handler, 0);
+	if (observer.path_contexts)
+		pathcontexts_root(ctx, codeplaces_function(handler));
 	lock_give(&runtime.lock);
 }
 
@@ -316,11 +431,21 @@ void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
 {
 	uint64_t *kept = pathevents_kept(ctx, sp - 8);
 
-	(void)pc;
+	while (ctx->handlers && ctx->handler[ctx->handlers - 1].frame != sp - 8)
+		ctx->handlers--;
 	if (*kept) {
 		ctx->path = *kept;
 		*kept = 0;
 	}
+	/* The handler may have chosen another place to go on at. */
+	if (ctx->handlers && ctx->handler[ctx->handlers - 1].pc != pc) {
+		leave_at(ctx, ctx->handler[ctx->handlers - 1].pc, ctx->path);
+		lock_take(&runtime.lock);
+		begin_at(ctx, pc, 0);
+		lock_give(&runtime.lock);
+	}
+	if (ctx->handlers)
+		ctx->handlers--;
 }
 
 /* ---- the beginning and the end of threads ---- */
@@ -328,9 +453,11 @@ void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
 void pathevents_start(struct context *ctx, uint64_t pc)
 {
 	lock_take(&runtime.lock);
-	ctx->path = pathplaces_begin(pc);
+	if (observer.path_contexts && !ctx->path)
+		pathcontexts_root(ctx, 0);
+	begin_function(ctx, pc);
 	lock_give(&runtime.lock);
-	if (ctx->path >= PATHS_FIRST)
+	if ((ctx->path & (observer.path_contexts ? PATHS_REGISTER_MASK : UINT64_MAX)) >= PATHS_FIRST)
 		ctx->path |= ctx->path_flag;
 	ctx->path_flag = 0;
 	ctx->path_pc = pc;
@@ -392,14 +519,11 @@ static void take_counters(struct context *ctx, const struct path_graph *g)
 static void take_cache(struct context *ctx)
 {
 	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT);
-	struct slope_path_row key = { .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED };
 
 	for (uint32_t i = 0; i < 1u << PATHS_CACHE_LOG2; i++, hit++) {
 		if (!hit->count)
 			continue;
-		key.graph = (uint32_t)hit->graph - 1;
-		key.number = hit->number;
-		count(ctx, &key, hit->count);
+		take_hit(ctx, hit);
 		hit->count = 0;
 	}
 }
@@ -419,6 +543,8 @@ void pathevents_end(struct context *ctx)
 	leave_all(ctx);
 	pathplaces_each(ctx, take_counters);
 	take_cache(ctx);
+	if (observer.path_contexts)
+		pathcontexts_end(ctx);
 	forget_counts(ctx);
 	measures_end(ctx);
 }

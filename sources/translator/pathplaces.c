@@ -14,7 +14,6 @@
 #include "sources/translator/symbols.h"
 
 #define LINE_LOG2 7u
-#define RANGE_MAX (UINT64_C(1) << 61)
 #define LIMIT_MIN 1024u
 #define COUNTERS_SPARE 16u
 #define STUB_MAX 4u
@@ -55,7 +54,7 @@ static bool is_followed(uint64_t pc)
 	const struct space_region *region = space_at(&runtime.space, pc);
 
 	return region && region->path && region->prot & PROT_EXEC && !(region->prot & PROT_WRITE) && !region->shared &&
-	       !space_doubts(&runtime.space, pc) && codeplaces_is_elf(pc) && !codeplaces_is_stub(pc);
+	       !space_doubts(&runtime.space, pc) && codeplaces_is_elf(pc) && !codeplaces_in_linkage(pc);
 }
 
 /* ---- how flow.c sees the program ---- */
@@ -99,7 +98,7 @@ static enum flow_place place(void *data, uint64_t entry, uint64_t pc, uint64_t *
 	(void)entry;
 	*until = pc + 1;
 	if (!is_followed(pc))
-		return codeplaces_is_stub(pc) ? FLOW_BORDER : FLOW_NO_CODE;
+		return codeplaces_in_linkage(pc) ? FLOW_BORDER : FLOW_NO_CODE;
 	if (find(pc))
 		return FLOW_TAKEN;
 	if (codeplaces_is_border(pc))
@@ -177,7 +176,7 @@ static void choose_counters(struct path_graph *g)
 	g->shift = highest_offset(p, &range) + PATHS_FIRST;
 	/* As many again for blocks that become two. */
 	g->counter_count = 2 * p->total + COUNTERS_SPARE;
-	if (p->total > PATHS_ARRAY_MAX || range > PATHS_ARRAY_MAX * 1024 || places.counters + g->counter_count * 8 > PATHS_COUNTERS_END)
+	if (observer.path_contexts || p->total > PATHS_ARRAY_MAX || range > PATHS_ARRAY_MAX * 1024 || places.counters + g->counter_count * 8 > PATHS_COUNTERS_END)
 		return;
 	g->counters = places.counters;
 	places.counters += g->counter_count * 8;
@@ -200,7 +199,7 @@ static void count_stubs(const struct path_graph *g, struct slope_graph *core)
 		if (!decode(NULL, last, &i, NULL) || !i.raw.imm[0].is_relative)
 			continue;
 		target = last + i.length + (uint64_t)i.raw.imm[0].value.s;
-		if (codeplaces_is_stub(target))
+		if (codeplaces_in_linkage(target))
 			core->block[v].instructions += stub_instructions(target);
 	}
 	decoder_end(&runtime.decoder);
@@ -213,7 +212,9 @@ static struct slope_graph *number(const struct path_graph *g, uint32_t fn, uint3
 	struct slope_graph core, *kept;
 	uint64_t range, entry = g->flow.entry, bias = entry - codeplaces_own_address(entry);
 
-	for (uint64_t limit = SLOPE_PATH_LIMIT; limit >= LIMIT_MIN; limit >>= 10) {
+	uint64_t most = observer.path_contexts ? PATHS_RANGE_MAX_CONTEXTS : PATHS_RANGE_MAX;
+
+	for (uint64_t limit = observer.path_contexts ? PATHS_RANGE_MAX_CONTEXTS >> 2 : SLOPE_PATH_LIMIT; limit >= LIMIT_MIN; limit >>= 10) {
 		if (!flow_graph(&g->flow, &observer.session.arena, bias, &core))
 			return NULL;
 		core.function = fn;
@@ -222,7 +223,7 @@ static struct slope_graph *number(const struct path_graph *g, uint32_t fn, uint3
 		if (!(kept = slope_graphs_add(graphs, &core, limit)))
 			return NULL;
 		highest_offset(&kept->paths, &range);
-		if (range < RANGE_MAX && kept->paths.total < RANGE_MAX)
+		if (range < most && kept->paths.total < most)
 			return kept;
 		graphs->count--;         /* nobody has seen it */
 	}
@@ -378,7 +379,7 @@ static bool split(struct path_graph *g, uint32_t vertex, uint64_t pc)
 	uint64_t total = core->paths.total + core->paths.paths[vertex], end = g->flow.block[vertex].start + g->flow.block[vertex].bytes;
 	struct wider w;
 
-	if ((g->counters && total > g->counter_count) || total >= RANGE_MAX || !widen(&w, g))
+	if ((g->counters && total > g->counter_count) || total >= (observer.path_contexts ? PATHS_RANGE_MAX_CONTEXTS : PATHS_RANGE_MAX) || !widen(&w, g))
 		return false;
 	for (uint32_t v = 0; v < second; v++) {
 		if (v != vertex) {

@@ -116,7 +116,7 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 		activations_handler(a.handler, (uint64_t)f, signals_on_altstack((uint64_t)f));
 	}
 	if (observer.paths)
-		pathevents_handler(context_here(), pc, a.handler, (uint64_t)f);
+		pathevents_handler(context_here(), pc, (uint64_t)f->uc.uc_mcontext.rsp, a.handler, (uint64_t)f);
 	if (a.flags & SA_RESETHAND)
 		dispositions_reset(number);
 	signals_go_to(uc, a.handler);

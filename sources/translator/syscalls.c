@@ -368,8 +368,11 @@ uint64_t syscalls_do(struct context *ctx, uint64_t next)
 	uint64_t args[6];
 	long number, result;
 
-	if (ctx->reg[REG_RAX] == __NR_rt_sigreturn)
+	if (ctx->reg[REG_RAX] == __NR_rt_sigreturn) {
+		if (observer.paths)
+			pathevents_restorer(ctx, next);
 		return signals_return(ctx);
+	}
 	gather(ctx, args);
 	number = (long)ctx->reg[REG_RAX];
 	ctx->path_pc = next;

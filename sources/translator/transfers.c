@@ -33,12 +33,37 @@ static uint8_t *emit_probe(struct emit *e, unsigned half, bool keep_flags)
 	return emit_jump_ahead(e, CONDITION_NONE);
 }
 
+/* The register is in ecx, the target's entry in rax: the lower half, and the context of its function. */
+static void emit_context_of_target(struct emit *e, bool keep_flags)
+{
+	emit_bytes(e, "\x65\x89\x0c\x25", 4);                     /* mov %ecx, %gs:PATH */
+	emit_32(e, CTX_PATH);
+	emit_save(e, REG_RAX, CTX_PATH_KEPT);
+	emit_bytes(e, "\x48\x8b\x88", 3);                         /* mov TARGETS+16(%rax), %rcx */
+	emit_32(e, PLAN_TARGETS + offsetof(struct codecache_target, fn));
+	if (keep_flags) {
+		reports_call(e, (const void *)pathcontexts_enter, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RCX } });
+	} else {
+		emit_save(e, REG_RDI, CTX_PATH_KEPT + 8);
+		emit_move(e, REG_RDI, REG_RCX);
+		emit_save(e, REG_RSP, CTX_REG(REG_RSP));
+		emit_restore(e, REG_RSP, CTX_HOST_RSP);
+		emit_near(e, 0xe8, (uint64_t)pathcontexts_quick);
+		emit_restore(e, REG_RSP, CTX_REG(REG_RSP));
+		emit_restore(e, REG_RDI, CTX_PATH_KEPT + 8);
+	}
+	emit_restore(e, REG_RAX, CTX_PATH_KEPT);
+}
+
 static void emit_go(struct emit *e, bool keep_flags, enum lookup_path path)
 {
 	if (path == LOOKUP_BEGINS) {
 		emit_bytes(e, "\x48\x8b\x88", 3);                 /* mov TARGETS+24(%rax), %rcx */
 		emit_32(e, PLAN_TARGETS + offsetof(struct codecache_target, begin));
-		emit_save(e, REG_RCX, CTX_PATH);
+		if (observer.path_contexts)
+			emit_context_of_target(e, keep_flags);
+		else
+			emit_save(e, REG_RCX, CTX_PATH);
 	}
 	emit_bytes(e, "\x48\x8b\x80", 3);                         /* mov TARGETS+8(%rax), %rax */
 	emit_32(e, PLAN_TARGETS + 8);

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sources/translator/framerange.h"
+
 #define INSTRUCTION_BYTES 15u
 #define IMPORT_BYTES 16u
 
@@ -147,43 +149,17 @@ static void add_symbols(struct elfcode *c, const Elf64_Shdr *s)
 	}
 }
 
-/* Does the frame begin in the middle of a function: with a stack that something lies on already? */
-static bool begins_late(const unsigned char *program, const unsigned char *end)
-{
-	for (const unsigned char *p = program; p < end; p++) {
-		if (*p == 0x0e || *p == 0x0c)        /* DW_CFA_def_cfa_offset, DW_CFA_def_cfa */
-			return true;
-		if (*p != 0)
-			return false;
-	}
-	return false;
-}
-
-/* What .eh_frame covers, by the search table beside it; distances are those that gcc and clang write, others are left out. */
+/* What .eh_frame covers. */
 static void add_frames(struct elfcode *c, const Elf64_Shdr *s)
 {
-	const unsigned char *head = in_image(c, s->sh_addr, s->sh_size);
-	uint32_t count;
+	struct framerange_table table;
+	struct framerange range;
 
-	if (!head || s->sh_size < 12 || head[0] != 1 || head[1] != 0x1b || head[2] != 0x03 || head[3] != 0x3b)
+	if (!framerange_open(&table, c->image, c->low, c->high, s->sh_addr))
 		return;
-	memcpy(&count, head + 8, 4);
-	for (uint32_t n = 0; n < count && 12 + (n + 1) * 8 <= s->sh_size; n++) {
-		int32_t entry[2];
-		uint32_t frame[4], skip = 0;
-
-		memcpy(entry, head + 12 + n * 8, 8);
-		uint64_t start = s->sh_addr + (uint64_t)entry[0], at = s->sh_addr + (uint64_t)entry[1];
-		const unsigned char *f = in_image(c, at, 17);
-
-		if (!f)
-			continue;
-		memcpy(frame, f, 16);
-		if (at + 8 + (uint64_t)(int32_t)frame[2] != start)
-			continue;
-		skip = 17u + f[16];          /* augmentation */
-		add_function(c, start, frame[3], NULL, begins_late(f + skip, f + 4 + frame[0]));
-	}
+	for (uint32_t n = 0; n < table.count; n++)
+		if (framerange_at(&table, n, &range))
+			add_function(c, range.start, range.end - range.start, NULL, range.late);
 }
 
 static int by_start(const void *a, const void *b)
@@ -261,6 +237,8 @@ static enum flow_place place(void *data, uint64_t entry, uint64_t pc, uint64_t *
 	const struct elfcode_function *f = around(c, pc);
 
 	*until = f ? f->end : pc + 1;
+	if (c->loose && within(c->code, c->codes, pc, 1) && (!f || !f->name))
+		return FLOW_INSIDE;
 	if (f)
 		return f->cold || f->start == entry ? FLOW_INSIDE : FLOW_BORDER;
 	return within(c->code, c->codes, pc, 1) || within(c->stub, c->stubs, pc, 1) ? FLOW_BORDER : FLOW_NO_CODE;

@@ -33,6 +33,7 @@ struct elfcode {
 	void *file;                  /* mapped */
 	size_t file_bytes;
 	uint64_t decoded, undecodable;
+	bool loose;                  /* only functions with names have borders, as where nobody reads .eh_frame */
 	struct flow_source source;
 };
 

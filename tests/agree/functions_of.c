@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * functions_of [--unresolved] [--time] [--at=ADDRESS] FILE...
+ * functions_of [--resolved=PERCENT] [--whole] [--loose] [--unresolved] [--time] [--at=ADDRESS] FILE...
  *
  * Control flow graphs of all functions of ELF files, and the numbers of their
  * paths, against what must be so whatever the code is: blocks are made of
  * instructions side by side and do not overlap, edges lead to blocks, walks
  * along random edges have the numbers that decode to them, edge by edge, and
- * random numbers decode to paths that have them. --unresolved lists the
- * indirect jumps whose targets are not known; --at prints one function's graph;
- * --time compares the time with that of the decoding alone. Files that are not there are skipped
- * (exit status 77 if that is all).
+ * random numbers decode to paths that have them; where there are few paths, all
+ * of them are written down, and have all numbers. --resolved wants that share of
+ * the indirect jumps that stay in a function to be known, --whole every instruction
+ * but padding to be in a block; --loose lets functions
+ * without names have no borders; --unresolved lists the
+ * others, and code that nothing leads to; --at prints one function's graph; --time compares the time
+ * with that of the decoding alone. Files that are not there are skipped (exit status 77 if that is all).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,18 +28,22 @@
 #define WALK_EDGES 400u
 #define NUMBERS 8u
 #define LENGTH_MAX (1u << 20)
+#define ENUMERATED_MAX 4096u     /* paths of a function that are all looked at */
 #define SKIPPED 77
 
 #define CHECK(x) check((x), #x, __LINE__)
 
 static struct {
 	const char *file, *name;
-	uint64_t entry, random;
-	uint64_t functions, empty, blocks, edges, instructions, switches, unresolved, tails;
-	uint64_t partly, unreached, shorter, overlaps, cut, many, walked;
-	bool list, time;
-	uint64_t only;
+	uint64_t entry, random, only, least;
+	bool list, time, loose, whole;
+	uint8_t seen[ENUMERATED_MAX];
 	uint32_t way[LENGTH_MAX], decoded[LENGTH_MAX];
+	/* Of one file. */
+	struct {
+		uint64_t functions, empty, blocks, edges, instructions, switches, unresolved, tails;
+		uint64_t partly, unreached, shorter, overlaps, cut, many, walked, enumerated;
+	} sum;
 } all;
 
 static void check(bool good, const char *what, int line)
@@ -99,7 +106,7 @@ static void check_flow(struct elfcode *c, const struct flow *f)
 		check_block(c, f, n);
 		if (n > 1) {
 			CHECK(f->block[before].start < f->block[n].start);
-			all.overlaps += f->block[before].start + f->block[before].bytes > f->block[n].start;
+			all.sum.overlaps += f->block[before].start + f->block[before].bytes > f->block[n].start;
 		}
 		for (uint32_t k = f->first[n]; k < f->first[n + 1]; k++)
 			check_edge(f, n, &f->edge[k]);
@@ -118,7 +125,7 @@ static void check_path(const struct slope_path_graph *g, uint64_t number, uint32
 	CHECK(number < g->total);
 	CHECK(count == length && decoded_begin == begin);
 	CHECK(!memcmp(all.decoded, all.way, length * sizeof *all.way));
-	all.walked++;
+	all.sum.walked++;
 }
 
 /* Random edges from a vertex on, with the register that a program would keep. */
@@ -165,6 +172,49 @@ static void check_number(const struct slope_path_graph *g, uint64_t number)
 	CHECK(sum == number);
 }
 
+/* Every path that begins at a vertex, one by one: each has a number of its own. */
+static void enumerate_from(const struct slope_path_graph *g, uint32_t begin)
+{
+	uint32_t length = 0, edge = g->first[begin];
+	uint64_t number = g->start[begin];
+
+	for (;;) {
+		const struct slope_path_edge *e = &g->edge[edge];
+
+		number += e->value;
+		all.way[length++] = edge;
+		if (e->cut == SLOPE_PATH_WHOLE && e->to != SLOPE_PATH_OUT) {
+			edge = g->first[e->to];
+			continue;
+		}
+		CHECK(number < g->total && !all.seen[number]);
+		all.seen[number] = 1;
+		check_path(g, number, begin, length);
+		/* Back to the last choice that has another way. */
+		do {
+			if (!length)
+				return;
+			edge = all.way[--length];
+			number -= g->edge[edge].value;
+			edge++;
+		} while (edge == g->first[g->edge[edge - 1].from + 1]);
+	}
+}
+
+/* Numbers are unique, and there are no others. */
+static void enumerate(const struct slope_path_graph *g)
+{
+	uint64_t numbers = 0;
+
+	memset(all.seen, 0, g->total);
+	for (uint32_t v = 0; v < g->vertices; v++)
+		enumerate_from(g, v);
+	for (uint64_t n = 0; n < g->total; n++)
+		numbers += all.seen[n];
+	CHECK(numbers == g->total);
+	all.sum.enumerated++;
+}
+
 static void check_paths(const struct flow *f, struct slope_arena *arena)
 {
 	struct slope_graphs graphs = { .arena = arena };
@@ -173,8 +223,10 @@ static void check_paths(const struct flow *f, struct slope_arena *arena)
 	CHECK(flow_graph(f, arena, f->entry & ~UINT64_C(4095), &made));
 	CHECK(g = slope_graphs_add(&graphs, &made, SLOPE_PATH_LIMIT));
 	CHECK(g->paths.regular && g->paths.regular <= g->paths.total);
-	all.cut += !!(g->flags & SLOPE_GRAPH_CUT);
-	all.many += g->paths.regular > 1u << 20;
+	all.sum.cut += !!(g->flags & SLOPE_GRAPH_CUT);
+	all.sum.many += g->paths.regular > 1u << 20;
+	if (g->paths.total <= ENUMERATED_MAX)
+		enumerate(&g->paths);
 	for (unsigned n = 0; n < WALKS; n++)
 		walk(&g->paths, n % 2 ? (uint32_t)random_below(f->blocks) : 0);
 	for (unsigned n = 0; n < NUMBERS; n++)
@@ -210,14 +262,14 @@ static void print_graph(const struct flow *f)
 
 static void count_function(const struct flow *f)
 {
-	all.functions++;
-	all.blocks += f->blocks;
-	all.edges += f->edges;
-	all.instructions += f->instructions;
-	all.switches += f->switches;
-	all.unresolved += f->unresolved;
-	all.tails += f->tail_calls;
-	all.shorter += !!(f->flags & SLOPE_GRAPH_SHORT);
+	all.sum.functions++;
+	all.sum.blocks += f->blocks;
+	all.sum.edges += f->edges;
+	all.sum.instructions += f->instructions;
+	all.sum.switches += f->switches;
+	all.sum.unresolved += f->unresolved;
+	all.sum.tails += f->tail_calls;
+	all.sum.shorter += !!(f->flags & SLOPE_GRAPH_SHORT);
 	for (uint32_t n = 0; all.list && n < f->blocks; n++)
 		if (f->block[n].end == SLOPE_BLOCK_JUMPS_ANYWHERE)
 			printf("%" PRIx64 " in %" PRIx64 " %s\n", f->block[n].last, f->entry, all.name ? all.name : "");
@@ -229,7 +281,7 @@ static void count_function(const struct flow *f)
 static void count_unreached(struct elfcode *c, const struct elfcode_function *e, const struct flow *f)
 {
 	ZydisDecodedInstruction i;
-	uint64_t before = all.unreached;
+	uint64_t before = all.sum.unreached;
 
 	for (uint64_t pc = e->start; pc < e->end; pc += i.length) {
 		uint32_t block = flow_block_at(f, pc);
@@ -242,13 +294,13 @@ static void count_unreached(struct elfcode *c, const struct elfcode_function *e,
 		if (!c->source.decode(c, pc, &i, NULL))
 			break;
 		if (i.meta.category != ZYDIS_CATEGORY_NOP && i.meta.category != ZYDIS_CATEGORY_WIDENOP &&
-		    i.mnemonic != ZYDIS_MNEMONIC_INT3 && i.mnemonic != ZYDIS_MNEMONIC_UD2) {
-			if (all.list && all.unreached == before)
+		    i.mnemonic != ZYDIS_MNEMONIC_INT3 && i.mnemonic != ZYDIS_MNEMONIC_UD2 && i.mnemonic != ZYDIS_MNEMONIC_HLT) {
+			if (all.list && all.sum.unreached == before)
 				printf("%" PRIx64 " is not reached, of %" PRIx64 " %s\n", pc, e->start, e->name ? e->name : "");
-			all.unreached++;
+			all.sum.unreached++;
 		}
 	}
-	all.partly += all.unreached != before;
+	all.sum.partly += all.sum.unreached != before;
 }
 
 static void look_at(struct elfcode *c, const struct elfcode_function *e)
@@ -265,7 +317,7 @@ static void look_at(struct elfcode *c, const struct elfcode_function *e)
 		count_unreached(c, e, &f);
 		check_paths(&f, &arena);
 	} else {
-		all.empty++;
+		all.sum.empty++;
 	}
 	slope_arena_fini(&arena);
 }
@@ -281,7 +333,7 @@ static double seconds(void)
 /* The instructions of all graphs, one by one. */
 static uint64_t *all_instructions(struct elfcode *c, struct slope_arena *arena, uint64_t *count)
 {
-	uint64_t *pc = calloc(all.instructions + 1, sizeof *pc);
+	uint64_t *pc = calloc(all.sum.instructions + 1, sizeof *pc);
 	ZydisDecodedInstruction i;
 	struct flow f;
 
@@ -291,7 +343,7 @@ static uint64_t *all_instructions(struct elfcode *c, struct slope_arena *arena, 
 		if (c->function[n].cold || !flow_make(&f, arena, &c->source, c->function[n].start))
 			continue;
 		for (uint32_t b = 0; b < f.blocks; b++)
-			for (uint64_t at = f.block[b].start; at <= f.block[b].last && *count < all.instructions; at += i.length) {
+			for (uint64_t at = f.block[b].start; at <= f.block[b].last && *count < all.sum.instructions; at += i.length) {
 				CHECK(c->source.decode(c, at, &i, NULL));
 				pc[(*count)++] = at;
 			}
@@ -337,17 +389,22 @@ static bool look_at_file(const char *path)
 	if (!elfcode_open(&c, path))
 		exit(1);
 	all.file = path;
+	c.loose = all.loose;
+	memset(&all.sum, 0, sizeof all.sum);
 	for (size_t n = 0; n < c.functions; n++)
 		if (!c.function[n].cold && (!all.only || c.function[n].start == all.only))
 			look_at(&c, &c.function[n]);
 	printf("%s: %" PRIu64 " functions (%" PRIu64 " without code), %" PRIu64 " blocks, %" PRIu64 " edges, %" PRIu64
-	       " instructions;\n", path, all.functions, all.empty, all.blocks, all.edges, all.instructions);
+	       " instructions;\n", path, all.sum.functions, all.sum.empty, all.sum.blocks, all.sum.edges, all.sum.instructions);
 	printf("  %" PRIu64 " switches, %" PRIu64 " indirect tail calls, %" PRIu64 " indirect jumps not resolved;\n",
-	       all.switches, all.tails, all.unresolved);
-	printf("  %" PRIu64 " instructions that nothing leads to, in %" PRIu64 " functions;\n", all.unreached, all.partly);
-	printf("  %" PRIu64 " incomplete, %" PRIu64 " overlaps; more than 2^20 paths: %" PRIu64 ", than 2^60 (cut): %" PRIu64 "; %" PRIu64
-	       " paths walked\n", all.shorter, all.overlaps, all.many, all.cut, all.walked);
-	CHECK(all.functions);
+	       all.sum.switches, all.sum.tails, all.sum.unresolved);
+	printf("  %" PRIu64 " instructions that nothing leads to, in %" PRIu64 " functions;\n", all.sum.unreached, all.sum.partly);
+	printf("  %" PRIu64 " incomplete, %" PRIu64 " overlaps; more than 2^20 paths: %" PRIu64 ", than 2^60 (cut): %" PRIu64 ";\n",
+	       all.sum.shorter, all.sum.overlaps, all.sum.many, all.sum.cut);
+	printf("  %" PRIu64 " paths walked, all of %" PRIu64 " functions\n", all.sum.walked, all.sum.enumerated);
+	CHECK(!all.whole || !all.sum.unreached);
+	CHECK(all.sum.switches * 100 >= (all.sum.switches + all.sum.unresolved) * all.least);
+	CHECK(all.sum.functions);
 	if (all.time)
 		measure(&c);
 	elfcode_close(&c);
@@ -361,8 +418,14 @@ int main(int argc, char **argv)
 	for (int n = 1; n < argc; n++) {
 		if (!strcmp(argv[n], "--unresolved"))
 			all.list = true;
+		else if (!strcmp(argv[n], "--whole"))
+			all.whole = true;
+		else if (!strcmp(argv[n], "--loose"))
+			all.loose = true;
 		else if (!strcmp(argv[n], "--time"))
 			all.time = true;
+		else if (!strncmp(argv[n], "--resolved=", 11))
+			all.least = strtoull(argv[n] + 11, NULL, 0);
 		else if (!strncmp(argv[n], "--at=", 5))
 			all.only = strtoull(argv[n] + 5, NULL, 0);
 		else

@@ -177,7 +177,8 @@ static void what_is_no_code_is_nowhere(void **state)
 	sample_fini(&s);
 }
 
-FUNCTION(ordinary, "rep movsb; syscall; repne scasb; int $0x80; pause; ret");
+FUNCTION(ordinary, "rep movsb; repne scasb; int $0x80; pause; ret");
+FUNCTION(system_call, "mov $1, %eax; syscall; ret");
 FUNCTION(odd_branches, "1: jrcxz 2f; loop 1b; 2: xbegin 3f; xend; 3: ret");
 
 static void some_instructions_are_ordinary_and_some_branch(void **state)
@@ -188,7 +189,12 @@ static void some_instructions_are_ordinary_and_some_branch(void **state)
 	sample_init(&s, ENDLESS);
 	sample_make(&s, ordinary, ordinary_end);
 	assert_int_equal(s.flow.blocks, 1);
-	assert_int_equal(sample_block(&s, 0)->instructions, 6);
+	assert_int_equal(sample_block(&s, 0)->instructions, 5);
+	/* Threads begin behind system calls. */
+	sample_make(&s, system_call, system_call_end);
+	assert_int_equal(s.flow.blocks, 2);
+	assert_int_equal(sample_block(&s, 0)->end, SLOPE_BLOCK_FALLS);
+	EDGE(&s, 0, 0, SLOPE_WAY_NEXT, 1);
 	sample_make(&s, odd_branches, odd_branches_end);
 	assert_int_equal(s.flow.blocks, 5);
 	EDGE(&s, 0, 1, SLOPE_WAY_TAKEN, 2);

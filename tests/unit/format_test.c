@@ -308,6 +308,83 @@ static bool encode(struct slope_encoder *e, const struct slope_session *s)
 	return slope_encode_session(e, s, &run);
 }
 
+/* A branch around a block, in the session's arena. */
+static void add_graph(struct slope_session *s, uint32_t fn)
+{
+	static const struct slope_path_edge edge[] = {
+		{ .from = 0, .to = 1, .weight = 1 }, { .from = 0, .to = 2, .weight = 1 }, { .from = 1, .to = 2, .weight = 1 },
+		{ .from = 2, .to = SLOPE_PATH_OUT },
+	};
+	static const uint8_t way[] = { SLOPE_WAY_NEXT, SLOPE_WAY_TAKEN, SLOPE_WAY_NEXT, SLOPE_WAY_RETURN };
+	struct slope_graph g = {
+		.function = fn, .block = slope_arena_alloc(&s->arena, 3 * sizeof *g.block),
+		.way = slope_arena_alloc(&s->arena, sizeof way),
+		.paths = { .vertices = 3, .edges = 4, .edge = slope_arena_alloc(&s->arena, sizeof edge) },
+	};
+
+	memcpy(g.paths.edge, edge, sizeof edge);
+	memcpy(g.way, way, sizeof way);
+	for (uint32_t v = 0; v < 3; v++)
+		g.block[v] = (struct slope_block){ .address = 0x20 + 8 * v, .bytes = 8, .instructions = v + 1,
+						   .end = v ? SLOPE_BLOCK_RETURNS : SLOPE_BLOCK_BRANCHES };
+	assert_non_null(slope_graphs_add(&s->graphs, &g, SLOPE_PATH_LIMIT));
+}
+
+static void paths_of_a_session_come_back(void **state)
+{
+	struct slope_path_row key = { .context = SLOPE_PATH_CONTEXT_NONE, .number = 1, .stop = SLOPE_PATH_NOT_STOPPED };
+	struct slope_path_size sizes[] = { { .graph = 0, .number = 1, .n = 8, .activations = 2, .executions = 5 }, { .n = 16 } };
+	struct slope_session s;
+	struct memory m;
+	struct slope_encoder *e = new_encoder(&m, SIZE_MAX);
+	char error[128];
+
+	(void)state;
+	run_session(&s);
+	add_graph(&s, 2);
+	struct slope_thread *t = s.thread[1];
+	struct slope_path_row *row = slope_path_row(&t->paths, &key);
+
+	s.path_metrics = 1;
+	s.path_metric_name[0] = "time";
+	s.path_period = 16;
+	row->count = 40;
+	row->samples = 2;
+	slope_path_measure(&row->metric[0], 7);
+	slope_path_measure(&row->metric[0], 9);
+	key.stop = 2;
+	slope_path_row(&t->paths, &key)->count = 1;
+	key.number = 0;
+	slope_path_row(&t->paths, &key);                 /* nothing was counted */
+	assert_true(slope_path_repeat(&t->paths, 0, 1, 33));
+	t->paths.lost = 6;
+	t->path_sizes = (struct slope_path_sizes){ sizes, 2, 2 };
+	assert_true(encode(e, &s));
+	struct slope_profile *p = slope_profile_decode(m.bytes, m.count, error, sizeof error);
+
+	assert_int_equal(p->problem_count, 0);
+	assert_int_equal(p->graph_count, 1);
+	assert_int_equal(p->graph[0].function, 2);
+	assert_int_equal(p->graph[0].paths.total, s.graphs.graph[0]->paths.total);
+	assert_int_equal(p->graph[0].block[2].instructions, 3);
+	assert_int_equal(p->path_count, 2);
+	assert_int_equal(p->path[1].count, 40);
+	assert_int_equal(p->path[1].metric[0].sum, 16);
+	assert_int_equal(p->path[1].metric[0].sq_lo, 130);
+	assert_int_equal(p->path[0].stop, 2);
+	assert_int_equal(p->repeat[0].count, 33);
+	assert_int_equal(p->path_size_count, 1);
+	assert_int_equal(p->path_size[0].executions, 5);
+	assert_string_equal(p->path_metric_name[0], "time");
+	assert_int_equal(p->path_period, 16);
+	for (size_t i = 0; i < p->lost_count; i++)
+		assert_int_equal(p->lost[i].count, strcmp(p->lost[i].name, "paths") ? 0 : 6);
+	t->path_sizes = (struct slope_path_sizes){ 0 };
+	slope_profile_free(p);
+	slope_session_fini(&s);
+	free_both(e, &m);
+}
+
 static void a_session_comes_back_as_a_profile(void **state)
 {
 	struct slope_session s;
@@ -406,6 +483,7 @@ int main(void)
 		cmocka_unit_test(long_tables_of_sizes_too),
 		cmocka_unit_test(payloads_are_never_left),
 		cmocka_unit_test(a_session_comes_back_as_a_profile),
+		cmocka_unit_test(paths_of_a_session_come_back),
 		cmocka_unit_test(a_failing_writer_stops_the_encoder),
 	};
 

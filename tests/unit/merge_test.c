@@ -52,6 +52,36 @@ static void threads_stay_apart_and_places_are_shared(void **state)
 	slope_profile_free(two[1]);
 }
 
+static void equal_graphs_are_one_and_others_are_kept(void **state)
+{
+	struct slope_profile *two[] = { sample_profile(), sample_profile() };
+
+	(void)state;
+	two[1]->graph[0].block[1].bytes++;               /* another way to read the function */
+	struct slope_profile *sum = slope_profile_merge(two, 2, error, sizeof error);
+
+	assert_non_null(sum);
+	assert_int_equal(sum->graph_count, 3);
+	assert_int_equal(sum->graph[2].block[1].bytes, 6);
+	assert_int_equal(sum->path_count, 8);
+	assert_int_equal(sum->path[3].graph, 1);
+	assert_int_equal(sum->path[4].graph, 1);
+	assert_int_equal(sum->path[4].thread, 3);
+	assert_int_equal(sum->path[5].graph, 2);
+	assert_int_equal(sum->path[5].thread, 2);
+	assert_int_equal(sum->path[5].context, 2 + two[0]->context_count);
+	assert_int_equal(sum->repeat_count, 2);
+	assert_int_equal(sum->path_size_count, 4);
+	assert_int_equal(sum->path_metrics, 2);
+	slope_profile_free(sum);
+	free(two[1]->path_metric_name[1]);
+	two[1]->path_metric_name[1] = sample_text("page-faults");
+	assert_null(slope_profile_merge(two, 2, error, sizeof error));
+	assert_non_null(strstr(error, "profile 2 has other events of paths"));
+	slope_profile_free(two[0]);
+	slope_profile_free(two[1]);
+}
+
 /* Functions 2 and 3 become the same place of one build under two paths, both active in thread 0. */
 static struct slope_profile *doubled_profile(void)
 {
@@ -261,6 +291,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_profile_merges_to_itself),
 		cmocka_unit_test(threads_stay_apart_and_places_are_shared),
+		cmocka_unit_test(equal_graphs_are_one_and_others_are_kept),
 		cmocka_unit_test(points_of_one_size_add_up_exactly),
 		cmocka_unit_test(the_coarser_table_decides),
 		cmocka_unit_test(sizes_of_edges_add_up_in_the_coarser_bins),

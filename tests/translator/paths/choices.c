@@ -67,12 +67,13 @@ stop:
 	return a;
 }
 
-/* Where it goes is computed: 8 bytes for each case, no table anywhere. */
+/* Where it goes is computed: 8 bytes for each case, no table anywhere. Nor is it a tail call: there is something on the stack. */
 KEEP static long computed(unsigned long which)
 {
 	long result;
 
-	__asm__ volatile("	lea 1f(%%rip), %%rdx\n"
+	__asm__ volatile("	lea -256(%%rsp), %%rsp\n"
+			 "	lea 1f(%%rip), %%rdx\n"
 			 "	lea (%%rdx,%1,8), %%rdx\n"
 			 "	jmp *%%rdx\n"
 			 "	.p2align 3\n"
@@ -81,6 +82,7 @@ KEEP static long computed(unsigned long which)
 			 "	mov $30, %k0\n	jmp 2f\n	.p2align 3\n"
 			 "	mov $40, %k0\n"
 			 "2:	add $1, %0\n"
+			 "	lea 256(%%rsp), %%rsp\n"
 			 : "=&r"(result) : "r"(which) : "rdx", "cc");
 	return result;
 }

@@ -58,6 +58,7 @@ struct frame {
 	bool handler;
 	uint32_t block;              /* position; NONE: no path yet */
 	uint32_t executed;           /* instructions of that block */
+	bool inside;                 /* begun in the middle of it: it is over when it is left */
 	uint64_t last;               /* address of the last instruction */
 	uint32_t *path;              /* blocks, by number */
 	uint32_t length, capacity;
@@ -261,13 +262,15 @@ static void go_to(struct frame *f, uint32_t to)
 	f->path[f->length++] = block[to].number;
 	f->block = to;
 	f->executed = 0;
+	f->inside = false;
 }
 
 static void begin_path(struct frame *f, uint32_t at, uint64_t address)
 {
 	f->length = 0;
 	go_to(f, at);
-	if (address != block[at].start)
+	f->inside = address != block[at].start;
+	if (f->inside)
 		odd(BEGINS_INSIDE, at, address);
 	else if (!block[at].number)
 		graph[block[at].graph].calls++;
@@ -286,6 +289,7 @@ static struct frame *push(struct thread *t, uint64_t sp, bool handler)
 
 	f->sp = sp;
 	f->handler = handler;
+	f->inside = false;
 	f->block = NONE;
 	f->length = 0;
 	return f;
@@ -347,6 +351,10 @@ static void enter(struct thread *t, uint32_t at, uint64_t address, uint64_t sp)
 {
 	struct frame *f = t->depth ? &t->frame[t->depth - 1] : NULL;
 
+	/* How many of a block's instructions come before the one where it was begun is not known: it ends where it is left. */
+	if (f && f->block != NONE && f->inside && !t->signal && !t->returning && f->executed) {
+		f->executed = block[f->block].instructions;
+	}
 	if (t->signal || !f) {
 		begin_path(push(t, sp, t->signal), at, address);
 	} else if (t->returning) {
@@ -388,6 +396,18 @@ static void enter(struct thread *t, uint32_t at, uint64_t address, uint64_t sp)
 	}
 }
 
+/*
+ * Code in no graph right behind a call or a jump to another function, of whose block something is left: the stub of the
+ * linkage table, whose instructions are counted with that block.
+ */
+static bool is_stub(const struct thread *t, const struct frame *f)
+{
+	const struct block *b = f && f->block != NONE ? &block[f->block] : NULL;
+
+	return b && !t->signal && !t->returning && !t->left && f->executed < b->instructions &&
+	       (b->ends == CALLS || b->ends == STOPS || b->ends == TAIL_CALLS);
+}
+
 static void take(struct thread *t, const struct step *s)
 {
 	uint32_t module = (uint32_t)(s->place >> STEP_MODULE_SHIFT) & STEP_MODULE_MASK;
@@ -404,6 +424,11 @@ static void take(struct thread *t, const struct step *s)
 	if (!quiet || module != b->module || address <= f->last || address >= b->end || f->executed == b->instructions) {
 		uint32_t at = block_at(module, address, f && f->block != NONE ? block[f->block].graph : NONE);
 
+		if (at == NONE && is_stub(t, f)) {
+			f->executed++;
+			graph[block[f->block].graph].steps++;
+			return;
+		}
 		if (at == NONE) {
 			uint32_t key[] = { BARE, module, (uint32_t)(address >> 32), (uint32_t)address };
 

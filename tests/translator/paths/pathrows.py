@@ -85,20 +85,24 @@ class Graph:
             wrong.append("%d paths in all, not %d" % (at, self.total))
         return wrong
 
+    def walked(self, path):
+        """The blocks of a path; up to where it was left, if it was."""
+        stopped = path.get("stop") is not None
+        return [path["begin"]] + [self.edges[i][1] for i in (path["edges"] if stopped else path["edges"][:-1])]
+
     def wrong_rows(self):
         wrong = []
         for p in self.paths:
-            edges, blocks, begin = p["edges"], p["blocks"], p["begin"]
-            if number(p["number"]) != self.start[begin] + sum(self.edges[i][3] for i in edges):
+            edges, stop, walked = p["edges"], p.get("stop"), self.walked(p)
+            # What would follow where a path was left has value 0.
+            if number(p["number"]) != self.start[p["begin"]] + sum(self.edges[i][3] for i in edges):
                 wrong.append("path %s is not the sum of its edges" % p["number"])
-            walked = [begin] + [self.edges[i][1] for i in edges[:-1]]
-            if [self.edges[i][0] for i in edges] != walked or blocks != walked[:len(blocks)]:
-                wrong.append("path %s: edges %s and blocks %s do not fit" % (p["number"], edges, blocks))
-            last = self.edges[edges[-1]]
-            if any(self.edges[i][2] or self.edges[i][1] == OUT for i in edges[:-1]) or not (last[2] or last[1] == OUT):
+            if [self.edges[i][0] for i in edges] != walked[:len(edges)] or p["blocks"] != walked:
+                wrong.append("path %s: edges %s and blocks %s do not fit" % (p["number"], edges, p["blocks"]))
+            ends = [self.edges[i][2] or self.edges[i][1] == OUT for i in edges]
+            if any(ends[:-1]) or (stop is None) != any(ends):
                 wrong.append("path %s ends where it should not" % p["number"])
-            stop = p.get("stop")
-            if stop is not None and (stop not in walked or p["stop_instructions"] > self.blocks[stop][2]):
+            if stop is not None and (stop != walked[-1] or p["stop_instructions"] > self.blocks[stop][2]):
                 wrong.append("path %s was left in block %s, where it never was" % (p["number"], stop))
         return wrong
 
@@ -108,12 +112,11 @@ class Graph:
         """(thread, stop or -1, instructions there, edge's head, blocks) -> how often, all contexts together."""
         found = Counter()
         for p in self.paths:
-            walked = [p["begin"]] + [self.edges[i][1] for i in p["edges"][:-1]]
-            stop = p.get("stop")
+            walked, stop = self.walked(p), p.get("stop")
             if stop is None:
                 key = p["thread"], -1, 0, self.edges[p["edges"][-1]][1], tuple(walked)
             else:
-                walked, after = walked[:walked.index(stop) + 1], p["stop_instructions"]
+                after = p["stop_instructions"]
                 if not after and len(walked) > 1:        # nothing of that block: left at the end of the one before
                     walked.pop()
                     stop, after = walked[-1], self.blocks[walked[-1]][2]

@@ -446,8 +446,7 @@ static void take_trap(struct thread *t, int status)
 		write_for(t, STEP_EVENT | STEP_EXEC, 0);
 		stepper.stale = true;
 		lay_out_stack();
-		go_on(t, 0);
-		return;
+		/* fall through */
 	case PTRACE_EVENT_CLONE:
 		ptrace(PTRACE_SINGLESTEP, t->tid, 0, 0);     /* the call itself is not over */
 		return;
