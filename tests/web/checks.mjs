@@ -207,6 +207,10 @@ checks["shows growth, explanation, neighbours and source as the verbs do"] = asy
 		assert.ok(text.includes(one.name), one.name);
 	assert.ok(text.includes("word[i] = (char)tolower((unsigned char)word[i]);"));
 	assert.ok(text.includes("B, 0.4"));
+	for (const side of ["callers", "callees"]) {
+		const table = await saved(page, () => page.click(`.${side} .csv`));
+		assert.deepEqual(table.map((e) => [e.function, Number(e.calls), Number(e.cost)]), shown[side].map((e) => [e.name, e.calls, e.cost]));
+	}
 	await page.click(".callers a.link");
 	assert.equal(await page.innerText(".fn-name"), shown.callers[0].name);
 	await page.goBack();
@@ -274,6 +278,34 @@ checks["contexts: frames, pivot and search agree with slope contexts"] = async (
 	await session.close(page);
 };
 
+checks["contexts: a recursion counts once"] = async () => {
+	const page = await session.open("recursion.html", "#v=contexts"), said = session.json("contexts", "--json", "--by=total", "--similar=0", "recursion.data");
+	for (const name of ["fib", "even"]) {
+		const row = session.json("report", "--json", "recursion.data").functions.find((f) => f.name === name);
+		await page.evaluate((hash) => { location.hash = hash; }, `#v=contexts&f=${row.module_index}.${row.offset.toString(16)}`);
+		await page.waitForSelector(`.pivot a:text-is("${name}")`);
+		const frames = await saved(page, () => page.click(".contexts .chip.plain")), pivot = frames.find((f) => f.level === "0");
+		const expected = said.functions.find((f) => f.name === name);
+		assert.equal(Number(pivot.total), expected.cost.total);
+		assert.ok(frames.some((f) => f.level === "2"));
+		assert.ok(frames.every((f) => Number(f.total) <= expected.cost.total));
+	}
+	await session.shot(page, "recursion");
+	await session.close(page);
+};
+
+checks["an empty profile says why there is nothing"] = async () => {
+	const page = await session.open("empty.html");
+	assert.match(await page.innerText(".lede"), /No function was recorded/);
+	assert.match(await page.innerText(".none"), /no function/);
+	for (const view of ["contexts", "threads"]) {
+		await page.evaluate((hash) => { location.hash = hash; }, `#v=${view}`);
+		await page.waitForSelector(`.${view}`);
+		assert.ok((await page.innerText(`.${view}`)).length > 20);
+	}
+	await session.close(page);
+};
+
 checks["contexts of slabs, and of none, are explained"] = async () => {
 	let page = await session.open("threads.html", "#v=contexts");
 	assert.match(await page.innerText(".contexts"), /paths of 2 callers/);
@@ -309,7 +341,9 @@ checks["threads: who feeds whom, as slope threads has it"] = async () => {
 	const page = await session.open("threads.html", "#v=threads"), said = session.json("threads", "--json", "threads.data");
 	const text = await page.innerText(".threads");
 	assert.match(text, new RegExp(`^${said.threads.length} threads`));
-	const table = await saved(page, () => page.click(".threads button.plain:text-is('CSV')"));
+	const table = await saved(page, () => page.click(".threads p button.plain:text-is('CSV')"));
+	const threads = await saved(page, () => page.click(".threads h2 .csv"));
+	assert.deepEqual(threads.map((t) => [Number(t.id), Number(t.cost), Number(t.thread)]), said.threads.map((t) => [t.id, t.cost.ir, t.input.thread]));
 	const fed = said.functions.filter((f) => f.input.thread + f.input.external > 0);
 	assert.deepEqual(table.map((f) => [f.function, Number(f.thread), Number(f.external)]), fed.map((f) => [f.name, f.input.thread, f.input.external]));
 	assert.ok(await page.locator("[data-curve] canvas").count() >= 4);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Tables as CSV files.
+import { button } from "./dom";
 
 function field(value: unknown): string {
 	const text = value === null || value === undefined ? "" : String(value);
@@ -17,4 +18,8 @@ export function save(name: string, text: string) {
 	link.download = name;
 	link.click();
 	setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+export function csvButton(name: string, head: string[], rows: () => unknown[][]): HTMLButtonElement {
+	return button("CSV", "save this table as CSV", () => save(`${name}.csv`, csv(head, rows())), { class: "plain csv" });
 }

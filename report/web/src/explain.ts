@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // What makes a function grow, in the words of `slope explain`.
+import { csvButton } from "./csv";
 import { bar, h } from "./dom";
 import { order, percent, short } from "./format";
 import type { Explanation, Level, Part } from "./types";
@@ -36,6 +37,9 @@ function level(one: Level, open: (name: string) => void): HTMLElement {
 	const parts = one.parts.filter((part, i) => !i || part.share >= WORTH_A_ROW);
 	return h("div", { class: "level" },
 		h("p", null, one.parts[0] ? mainPart(one.parts[0], one.shares_of) : "Nothing is known of its parts: no call of it has ended with points by this input size."),
+		parts.length > 0 && csvButton("explanation", ["part", "share", "cost_share", "cost_grows_like", "calls_per_activation", "calls_grow_like", "cost_per_call", "cost_per_call_grows_like"],
+			() => one.parts.map((part) => [part.callee ?? "(its own code)", part.share, part.cost_share, part.cost_grows_like, part.calls_per_activation?.at_largest_n,
+				part.calls_per_activation?.grows_like, part.cost_per_call?.at_largest_n, part.cost_per_call?.grows_like])),
 		one.contradicts && h("p", { class: "lost" }, "Its callees cost more than all of it: the profile contradicts itself, and so do the shares."),
 		parts.length > 0 && h("table", { class: "plain-table parts" }, h("thead", null, h("tr", null,
 			...[`of ${one.shares_of}`, "like", "calls", "like", "each", "like", "part"].map((t) => h("th", { class: t === "calls" || t === "each" ? "r" : "" }, t)))),

@@ -2,7 +2,7 @@
 //
 // One function: its plots, its growth in words, who calls it and whom it calls.
 import type { App, View } from "./app";
-import { csv, save } from "./csv";
+import { csv, csvButton, save } from "./csv";
 import { bar, button, h } from "./dom";
 import { explanation } from "./explain";
 import { exact, growthText, interval, order, orderNodes, percent, plural, shell, short, where } from "./format";
@@ -259,7 +259,8 @@ export class FunctionView implements View {
 	}
 
 	private splitTable(splits: Split[]): HTMLElement {
-		return h("section", null, h("h3", null, "By thread and by caller"), h("table", { class: "plain-table" },
+		return h("section", { class: "parts-of" }, h("h3", null, "By thread and by caller ", csvButton("parts", ["part", "calls", "cost", "growth", "low", "high"],
+			() => splits.map((one) => [one.title, one.calls, one.cost, one.growth && growthText(one.growth), one.growth?.low, one.growth?.high]))), h("table", { class: "plain-table" },
 			h("thead", null, h("tr", null, ...["", "calls", "cost", "growth", "exponent"].map((t) => h("th", { class: t === "calls" || t === "cost" ? "r" : "" }, t)))),
 			h("tbody", null, ...splits.map((one) => h("tr", null, h("td", null, h("a", { href: "#", class: "link", title: one.title,
 				click: (e: MouseEvent) => { e.preventDefault(); this.app.go({ split: one.id, tab: "cost" }, true); window.scrollTo(0, 0); } }, one.title)),
@@ -282,7 +283,8 @@ export class FunctionView implements View {
 		};
 		body.append(...list.slice(0, NEIGHBOURS).map(rowOf));
 		const more = list.length > NEIGHBOURS && button(`${exact(list.length - NEIGHBOURS)} more`, "show all", () => { body.replaceChildren(...list.map(rowOf)); (more as HTMLElement).remove(); }, { class: "plain" });
-		return h("section", { class: title.toLowerCase() }, h("h3", null, title), list.length ? h("table", { class: "plain-table" },
+		return h("section", { class: title.toLowerCase() }, h("h3", null, `${title} `, list.length > 0 && csvButton(title.toLowerCase(), ["function", "calls", "cost"],
+			() => list.map(([fn, one]) => [this.model.name(fn), one.calls, one.cost]))), list.length ? h("table", { class: "plain-table" },
 			h("thead", null, h("tr", null, ...[costTitle, "calls", title.slice(0, -1).toLowerCase(), "growth"].map((t) => h("th", { class: t === "calls" ? "r" : "" }, t)))), body) :
 			h("p", { class: "under" }, title === "Callees" ? "It calls nobody." : "Nobody in the profile calls it."), more);
 	}

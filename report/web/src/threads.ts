@@ -2,7 +2,7 @@
 //
 // Threads: what each cost, and which functions other threads and the outside feed.
 import type { App, View } from "./app";
-import { csv, save } from "./csv";
+import { csv, csvButton, save } from "./csv";
 import { bar, button, h } from "./dom";
 import { exact, percent, plural, shell, short } from "./format";
 import type { Model } from "./model";
@@ -51,7 +51,8 @@ export class ThreadsView implements View {
 		const unit = t.cost_unit, input = t.statistics.input;
 		const said = input.thread_of_input === null ? "Where input came from is not known: the profile has rms only." :
 			`${exact(input.cells)} cells of input in all: ${percent(input.thread_of_input)} written by other threads, ${percent(input.external_of_input)} from outside.`;
-		return [h("h2", null, plural(t.threads.length, "thread"), h("span", { class: "under" }, `  ${said}`)),
+		return [h("h2", null, plural(t.threads.length, "thread"), h("span", { class: "under" }, `  ${said} `), csvButton("threads", ["id", "name", "process", "cost", "calls", "max_depth", "rms", "trms", "thread", "external"],
+			() => t.threads.map((one) => [one.id, one.name, one.process, one.cost?.[unit], one.calls, one.max_depth, one.input?.rms, one.input?.trms, one.input?.thread, one.input?.external]))),
 			scroll(h("table", { class: "plain-table thread-table" }, h("thead", null, h("tr", null, ...["thread", "share", "cost", "calls", "deepest", "input from", "", "busiest function"].map((x) =>
 				h("th", { class: ["cost", "calls", "deepest"].includes(x) ? "r" : "" }, x)))),
 			h("tbody", null, ...t.threads.map((one) => h("tr", null,
