@@ -10,10 +10,15 @@ import { join } from "node:path";
 const { chromium } = createRequire(join(process.env.PACKAGES, "package.json"))("playwright-core");
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
 const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
-page.on("pageerror", (error) => { throw error; });
+page.on("pageerror", (error) => {
+	throw error;
+});
 await page.addInitScript(() => {
 	window.tasks = [];
-	new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: "longtask", buffered: true });
+	new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((entry) => entry.duration))).observe({
+		type: "longtask",
+		buffered: true,
+	});
 });
 
 // The longest task since the last question.
@@ -24,10 +29,11 @@ async function longest() {
 
 await page.goto(`file://${process.argv[2]}`);
 await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout: 120000 });
-const marks = await page.evaluate(() => Object.fromEntries(performance.getEntriesByType("mark").map((mark) => [mark.name, mark.startTime])));
+const marks = await page.evaluate(() =>
+	Object.fromEntries(performance.getEntriesByType("mark").map((mark) => [mark.name, mark.startTime])),
+);
 const figures = { first_ms: marks["slope-first-screen"], ready_ms: marks["slope-ready"], open_task_ms: await longest() };
-if (await page.locator("a.row svg.thumb").count() < 5)
-	throw new Error("the first screen has no plots");
+if ((await page.locator("a.row svg.thumb").count()) < 5) throw new Error("the first screen has no plots");
 
 await page.mouse.move(640, 500);
 for (let i = 0; i < 60; i++) {
@@ -36,13 +42,11 @@ for (let i = 0; i < 60; i++) {
 }
 await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
 await page.waitForTimeout(100);
-if (await page.locator("a.row").count() < 5)
-	throw new Error("no rows after scrolling");
+if ((await page.locator("a.row").count()) < 5) throw new Error("no rows after scrolling");
 figures.scroll_task_ms = await longest();
 
 await page.evaluate(() => scrollTo(0, 0));
-for (const key of ["ArrowRight", "ArrowRight", "ArrowLeft"])
-	await page.keyboard.press(key);
+for (const key of ["ArrowRight", "ArrowRight", "ArrowLeft"]) await page.keyboard.press(key);
 await page.fill("input[type=search]", "merge");
 await page.fill("input[type=search]", "");
 await page.click(".head .c-name");

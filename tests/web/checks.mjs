@@ -12,8 +12,16 @@ const [folder, ...wanted] = process.argv.slice(2);
 const session = new Session(folder);
 const checks = {};
 
-const visible = (page) => page.$$eval("a.row", (list) => list.map((row) => ({ row: Number(row.dataset.row), top: row.getBoundingClientRect().top,
-	name: row.querySelector(".name").textContent })).sort((a, b) => a.top - b.top));
+const visible = (page) =>
+	page.$$eval("a.row", (list) =>
+		list
+			.map((row) => ({
+				row: Number(row.dataset.row),
+				top: row.getBoundingClientRect().top,
+				name: row.querySelector(".name").textContent,
+			}))
+			.sort((a, b) => a.top - b.top),
+	);
 const functionsCsv = (page) => saved(page, () => page.click(".list .chip.plain"));
 const names = (list) => list.map((f) => f.name ?? f.function);
 
@@ -38,21 +46,37 @@ checks["opens from disk without a word on the console"] = async () => {
 };
 
 checks["says what ran, how it was measured, and what was lost"] = async () => {
-	const page = await session.open("wf.html"), text = await page.innerText("header"), report = session.json("report", "--json", "wf.data");
+	const page = await session.open("wf.html"),
+		text = await page.innerText("header"),
+		report = session.json("report", "--json", "wf.data");
 	assert.match(text, /\.\/wf text/);
-	for (const word of [report.source, report.cost_unit, report.input_metric, "cells of 4 bytes", "exit status 0", "lost nothing"])
+	for (const word of [
+		report.source,
+		report.cost_unit,
+		report.input_metric,
+		"cells of 4 bytes",
+		"exit status 0",
+		"lost nothing",
+	])
 		assert.ok(text.includes(word), `${word} in ${text}`);
 	await session.close(page);
 };
 
 checks["ranks as slope report does"] = async () => {
-	const page = await session.open("wf.html"), report = session.json("report", "--json", "wf.data");
+	const page = await session.open("wf.html"),
+		report = session.json("report", "--json", "wf.data");
 	const table = await functionsCsv(page);
 	assert.deepEqual(names(table), names(report.functions));
-	assert.deepEqual(table.map((f) => f.group), report.functions.map((f) => f.group));
+	assert.deepEqual(
+		table.map((f) => f.group),
+		report.functions.map((f) => f.group),
+	);
 	const shown = await visible(page);
 	assert.ok(shown.length >= 8);
-	assert.deepEqual(shown.map((r) => r.row), shown.map((_, i) => i));
+	assert.deepEqual(
+		shown.map((r) => r.row),
+		shown.map((_, i) => i),
+	);
 	assert.deepEqual(names(shown), names(report.functions).slice(0, shown.length));
 	assert.equal(await page.innerText("a.row[data-row='0'] .order"), "n2 \u2026 n2 log n");
 	assert.equal(await page.innerText("a.row[data-row='0'] .order sup >> nth=0"), "2");
@@ -62,14 +86,35 @@ checks["ranks as slope report does"] = async () => {
 checks["the slider ranks as slope report --times does"] = async () => {
 	const page = await session.open("wf.html");
 	const stops = await page.$eval(".slider input", (input) => Number(input.max) + 1);
-	for (const [stop, times] of [[0, 2], [stops - 1, 1000], [6, 100]]) {
-		await page.$eval(".slider input", (input, value) => { input.value = value; input.dispatchEvent(new Event("input")); }, stop);
+	for (const [stop, times] of [
+		[0, 2],
+		[stops - 1, 1000],
+		[6, 100],
+	]) {
+		await page.$eval(
+			".slider input",
+			(input, value) => {
+				input.value = value;
+				input.dispatchEvent(new Event("input"));
+			},
+			stop,
+		);
 		assert.match(await page.innerText(".times"), new RegExp(` ${times === 1000 ? "1\\s000" : times}$`));
-		const table = await functionsCsv(page), expected = inReport(session.json("report", "--json", `--times=${times}`, "wf.data"), times);
+		const table = await functionsCsv(page),
+			expected = inReport(session.json("report", "--json", `--times=${times}`, "wf.data"), times);
 		assert.deepEqual(names(table), names(expected));
-		assert.deepEqual(table.map((f) => f.group), expected.map((f) => f.group));
-		table.forEach((f, i) => assert.ok(expected[i].later === null ? f[`share_at_${times}x`] === "" : Math.abs(Number(f[`share_at_${times}x`]) - expected[i].later) < 6e-4,
-			`${f.function}: ${f[`share_at_${times}x`]}, ${expected[i].later}`));
+		assert.deepEqual(
+			table.map((f) => f.group),
+			expected.map((f) => f.group),
+		);
+		table.forEach((f, i) =>
+			assert.ok(
+				expected[i].later === null
+					? f[`share_at_${times}x`] === ""
+					: Math.abs(Number(f[`share_at_${times}x`]) - expected[i].later) < 6e-4,
+				`${f.function}: ${f[`share_at_${times}x`]}, ${expected[i].later}`,
+			),
+		);
 	}
 	assert.match(await page.evaluate(() => location.hash), /k=100/);
 	const later = await page.innerText("a.row[data-row='0'] .c-later");
@@ -101,7 +146,10 @@ checks["finds, filters and sorts"] = async () => {
 	await page.keyboard.press("Escape");
 	await page.click(".head .c-name");
 	const sorted = names(await functionsCsv(page));
-	assert.deepEqual(sorted, [...sorted].sort((a, b) => a < b ? -1 : a > b ? 1 : 0));
+	assert.deepEqual(
+		sorted,
+		[...sorted].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)),
+	);
 	await page.fill("input[type=search]", "no such function");
 	assert.match(await page.innerText(".none"), /No function passes the filters/);
 	await session.close(page);
@@ -109,8 +157,7 @@ checks["finds, filters and sorts"] = async () => {
 
 checks["goes by the keyboard"] = async () => {
 	const page = await session.open("wf.html");
-	for (const key of ["ArrowDown", "j", "k", "ArrowDown"])
-		await page.keyboard.press(key);
+	for (const key of ["ArrowDown", "j", "k", "ArrowDown"]) await page.keyboard.press(key);
 	const second = await page.innerText("a.row.selected .name");
 	assert.equal(second, session.json("report", "--json", "wf.data").functions[1].name);
 	await page.keyboard.press("Enter");
@@ -123,8 +170,13 @@ checks["goes by the keyboard"] = async () => {
 	assert.ok(await page.isVisible("dialog.sheet"));
 	await session.shot(page, "help");
 	await page.keyboard.press("Escape");
-	assert.ok(!await page.isVisible("dialog.sheet"));
-	for (const [key, view] of [["2", "contexts"], ["3", "threads"], ["4", "changes"], ["1", "functions"]]) {
+	assert.ok(!(await page.isVisible("dialog.sheet")));
+	for (const [key, view] of [
+		["2", "contexts"],
+		["3", "threads"],
+		["4", "changes"],
+		["1", "functions"],
+	]) {
 		await page.keyboard.press(key);
 		assert.equal(await page.getAttribute("#page", "data-view"), view);
 	}
@@ -145,18 +197,28 @@ checks["makes the README's picture"] = async () => {
 function exported(name, file) {
 	const by = new Map();
 	for (const row of rows(session.slope("export", "--format=csv", file))) {
-		if (row.function !== name || row.metric !== "trms" || row.unit !== "ir")
-			continue;
+		if (row.function !== name || row.metric !== "trms" || row.unit !== "ir") continue;
 		const at = by.get(row.n) ?? { n: Number(row.n), calls: 0, min: Infinity, max: 0, sum: 0, squares: 0 };
-		by.set(row.n, { n: at.n, calls: at.calls + Number(row.calls), min: Math.min(at.min, row.min), max: Math.max(at.max, row.max), sum: at.sum + Number(row.sum),
-			squares: at.squares + Number(row.sumsq) });
+		by.set(row.n, {
+			n: at.n,
+			calls: at.calls + Number(row.calls),
+			min: Math.min(at.min, row.min),
+			max: Math.max(at.max, row.max),
+			sum: at.sum + Number(row.sum),
+			squares: at.squares + Number(row.sumsq),
+		});
 	}
 	return [...by.values()].sort((a, b) => a.n - b.n);
 }
 
 checks["the function view has the values of slope export"] = async () => {
-	for (const [file, data, name] of [["wf.html", "wf.data", "str_tolower"], ["wf.html", "wf.data", "count_word"], ["threads.html", "threads.data", "transform"]]) {
-		const page = await session.open(file), expected = exported(name, data);
+	for (const [file, data, name] of [
+		["wf.html", "wf.data", "str_tolower"],
+		["wf.html", "wf.data", "count_word"],
+		["threads.html", "threads.data", "transform"],
+	]) {
+		const page = await session.open(file),
+			expected = exported(name, data);
 		await page.fill("input[type=search]", name);
 		await openFunction(page, name);
 		const points = await saved(page, () => page.click(".save-points"));
@@ -164,26 +226,39 @@ checks["the function view has the values of slope export"] = async () => {
 		points.forEach((p, i) => {
 			for (const key of ["n", "calls", "min", "max", "sum"])
 				assert.equal(Number(p[key]), expected[i][key], `${name} n=${p.n} ${key}`);
-			const e = expected[i], deviation = Math.sqrt(Math.max(0, e.squares / e.calls - (e.sum / e.calls) ** 2));
-			assert.ok(Math.abs(Number(p.deviation) - deviation) <= 1e-6 * (1 + e.max), `${name} n=${p.n}: ${p.deviation}, ${deviation}`);
+			const e = expected[i],
+				deviation = Math.sqrt(Math.max(0, e.squares / e.calls - (e.sum / e.calls) ** 2));
+			assert.ok(
+				Math.abs(Number(p.deviation) - deviation) <= 1e-6 * (1 + e.max),
+				`${name} n=${p.n}: ${p.deviation}, ${deviation}`,
+			);
 		});
 		await page.click("details.points summary");
 		await page.waitForSelector("details.points tbody tr");
-		const shown = await page.$$eval("details.points tbody tr", (list) => list.map((tr) => [...tr.cells].map((td) => Number(td.textContent.replaceAll(/\s/g, "")))));
+		const shown = await page.$$eval("details.points tbody tr", (list) =>
+			list.map((tr) => [...tr.cells].map((td) => Number(td.textContent.replaceAll(/\s/g, "")))),
+		);
 		assert.equal(shown.length, Math.min(500, expected.length));
-		shown.forEach((cells, i) => assert.deepEqual(cells.slice(0, 5), ["n", "calls", "min", "max", "sum"].map((key) => expected[i][key])));
+		shown.forEach((cells, i) =>
+			assert.deepEqual(
+				cells.slice(0, 5),
+				["n", "calls", "min", "max", "sum"].map((key) => expected[i][key]),
+			),
+		);
 		await session.close(page);
 	}
 };
 
 checks["hovering says exact values"] = async () => {
-	const page = await session.open("wf.html"), expected = new Map(exported("str_tolower", "wf.data").map((p) => [p.n, p]));
+	const page = await session.open("wf.html"),
+		expected = new Map(exported("str_tolower", "wf.data").map((p) => [p.n, p]));
 	await openFunction(page, "str_tolower");
 	const box = await page.locator(".cost-plot .u-over").boundingBox();
 	let seen = 0;
 	for (let part = 0.05; part < 1; part += 0.15) {
 		await page.mouse.move(box.x + box.width * part, box.y + box.height / 2);
-		const text = (await page.innerText(".readout")).replaceAll(/(\d)\s(?=\d{3})/g, "$1"), value = (key) => Number(new RegExp(`\\b${key} ([0-9.]+)`).exec(text)?.[1]);
+		const text = (await page.innerText(".readout")).replaceAll(/(\d)\s(?=\d{3})/g, "$1"),
+			value = (key) => Number(new RegExp(`\\b${key} ([0-9.]+)`).exec(text)?.[1]);
 		const point = expected.get(value("n"));
 		assert.ok(point, text);
 		assert.equal(value("calls"), point.calls);
@@ -198,18 +273,21 @@ checks["hovering says exact values"] = async () => {
 };
 
 checks["shows growth, explanation, neighbours and source as the verbs do"] = async () => {
-	const page = await session.open("wf.html"), shown = session.json("show", "--json", "str_tolower", "wf.data");
+	const page = await session.open("wf.html"),
+		shown = session.json("show", "--json", "str_tolower", "wf.data");
 	await openFunction(page, "str_tolower");
 	const text = await page.innerText(".function");
 	assert.match(text, /is called n times at n each: 9\d\.\d% of the growth/);
 	assert.match(text, /str_tolower calls \S*strlen\S* more and more often, and each call has more to do\./);
-	for (const one of [...shown.callers, ...shown.callees])
-		assert.ok(text.includes(one.name), one.name);
+	for (const one of [...shown.callers, ...shown.callees]) assert.ok(text.includes(one.name), one.name);
 	assert.ok(text.includes("word[i] = (char)tolower((unsigned char)word[i]);"));
 	assert.ok(text.includes("B, 0.4"));
 	for (const side of ["callers", "callees"]) {
 		const table = await saved(page, () => page.click(`.${side} .csv`));
-		assert.deepEqual(table.map((e) => [e.function, Number(e.calls), Number(e.cost)]), shown[side].map((e) => [e.name, e.calls, e.cost]));
+		assert.deepEqual(
+			table.map((e) => [e.function, Number(e.calls), Number(e.cost)]),
+			shown[side].map((e) => [e.name, e.calls, e.cost]),
+		);
 	}
 	await page.click(".callers a.link");
 	assert.equal(await page.innerText(".fn-name"), shown.callers[0].name);
@@ -239,7 +317,10 @@ checks["tabs, log axes, layers and splits redraw the plot"] = async () => {
 	await page.mouse.dblclick(box.x + 100, box.y + 50);
 	assert.notEqual(await picture(), zoomed, "a double click goes back");
 	await page.click(".plots .chip:text-is('guess ratio')");
-	assert.equal(await page.locator(".guess-plot canvas").count(), session.json("show", "--json", "str_tolower", "wf.data").guesses.length);
+	assert.equal(
+		await page.locator(".guess-plot canvas").count(),
+		session.json("show", "--json", "str_tolower", "wf.data").guesses.length,
+	);
 	assert.match(await page.innerText(".plots"), /levels off|open|falls|rises/);
 	await session.shot(page, "guesses");
 	await page.click(".plots .chip:text-is('residuals')");
@@ -250,7 +331,8 @@ checks["tabs, log axes, layers and splits redraw the plot"] = async () => {
 // ---- contexts, threads, changes ----
 
 checks["contexts: frames, pivot and search agree with slope contexts"] = async () => {
-	const page = await session.open("wf.html", "#v=contexts"), said = session.json("contexts", "--json", "--by=total", "--similar=0", "wf.data");
+	const page = await session.open("wf.html", "#v=contexts"),
+		said = session.json("contexts", "--json", "--by=total", "--similar=0", "wf.data");
 	const frames = await saved(page, () => page.click(".contexts .chip.plain"));
 	const tolower = said.functions.find((f) => f.name === "str_tolower");
 	const frame = frames.find((f) => f.function === "str_tolower");
@@ -262,29 +344,43 @@ checks["contexts: frames, pivot and search agree with slope contexts"] = async (
 	await session.shot(page, "contexts-search");
 	await page.keyboard.press("Escape");
 	// The widest frame at the level of str_tolower: a click on it pivots.
-	const canvas = await page.locator(".icicle canvas").boundingBox(), level = Number(frame.level);
+	const canvas = await page.locator(".icicle canvas").boundingBox(),
+		level = Number(frame.level);
 	await page.mouse.click(canvas.x + 20, canvas.y + 21 * level + 10);
 	assert.match(await page.innerText(".pivot"), /str_tolower/);
 	const pivoted = await saved(page, () => page.click(".contexts .chip.plain"));
-	assert.deepEqual(pivoted.filter((f) => Number(f.level) === -1).map((f) => f.function), ["main"]);
+	assert.deepEqual(
+		pivoted.filter((f) => Number(f.level) === -1).map((f) => f.function),
+		["main"],
+	);
 	const callees = pivoted.filter((f) => Number(f.level) === 1).map((f) => f.function);
-	assert.deepEqual(callees, session.json("show", "--json", "str_tolower", "wf.data").callees.map((f) => f.name));
+	assert.deepEqual(
+		callees,
+		session.json("show", "--json", "str_tolower", "wf.data").callees.map((f) => f.name),
+	);
 	await session.shot(page, "pivot");
 	await page.click(".contexts .chip:text-is('1')");
 	const one = await saved(page, () => page.click(".contexts .chip.plain"));
 	assert.equal(Math.min(...one.map((f) => Number(f.level))), -1);
 	await page.keyboard.press("Escape");
-	assert.ok(!await page.isVisible(".pivot"));
+	assert.ok(!(await page.isVisible(".pivot")));
 	await session.close(page);
 };
 
 checks["contexts: a recursion counts once"] = async () => {
-	const page = await session.open("recursion.html", "#v=contexts"), said = session.json("contexts", "--json", "--by=total", "--similar=0", "recursion.data");
+	const page = await session.open("recursion.html", "#v=contexts"),
+		said = session.json("contexts", "--json", "--by=total", "--similar=0", "recursion.data");
 	for (const name of ["fib", "even"]) {
 		const row = session.json("report", "--json", "recursion.data").functions.find((f) => f.name === name);
-		await page.evaluate((hash) => { location.hash = hash; }, `#v=contexts&f=${row.module_index}.${row.offset.toString(16)}`);
+		await page.evaluate(
+			(hash) => {
+				location.hash = hash;
+			},
+			`#v=contexts&f=${row.module_index}.${row.offset.toString(16)}`,
+		);
 		await page.waitForSelector(`.pivot a:text-is("${name}")`);
-		const frames = await saved(page, () => page.click(".contexts .chip.plain")), pivot = frames.find((f) => f.level === "0");
+		const frames = await saved(page, () => page.click(".contexts .chip.plain")),
+			pivot = frames.find((f) => f.level === "0");
 		const expected = said.functions.find((f) => f.name === name);
 		assert.equal(Number(pivot.total), expected.cost.total);
 		assert.ok(frames.some((f) => f.level === "2"));
@@ -299,7 +395,9 @@ checks["an empty profile says why there is nothing"] = async () => {
 	assert.match(await page.innerText(".lede"), /No function was recorded/);
 	assert.match(await page.innerText(".none"), /no function/);
 	for (const view of ["contexts", "threads"]) {
-		await page.evaluate((hash) => { location.hash = hash; }, `#v=${view}`);
+		await page.evaluate((hash) => {
+			location.hash = hash;
+		}, `#v=${view}`);
 		await page.waitForSelector(`.${view}`);
 		assert.ok((await page.innerText(`.${view}`)).length > 20);
 	}
@@ -317,20 +415,36 @@ checks["contexts of slabs, and of none, are explained"] = async () => {
 };
 
 checks["paths: the lines and numbers of slope paths"] = async () => {
-	if (!existsSync(join(folder, "paths.html")))
-		return;
-	const page = await session.open("paths.html", "#v=paths"), said = session.json("paths", "--json", "paths.data");
+	if (!existsSync(join(folder, "paths.html"))) return;
+	const page = await session.open("paths.html", "#v=paths"),
+		said = session.json("paths", "--json", "paths.data");
 	const table = await saved(page, () => page.click(".paths button.plain"));
 	assert.ok(table.length > 0);
-	assert.deepEqual(table.map((p) => [p.function, p.number, Number(p.count), p.kind]), said.paths.map((p) => [p.function, String(p.number), p.count, p.kind]));
-	const text = session.slope("paths", "--top=0", "paths.data").replaceAll(/\s/g, "").replaceAll("─", "\u2500").replaceAll("→", "\u2192").replaceAll("->", "\u2192");
+	assert.deepEqual(
+		table.map((p) => [p.function, p.number, Number(p.count), p.kind]),
+		said.paths.map((p) => [p.function, String(p.number), p.count, p.kind]),
+	);
+	const text = session
+		.slope("paths", "--top=0", "paths.data")
+		.replaceAll(/\s/g, "")
+		.replaceAll("─", "\u2500")
+		.replaceAll("→", "\u2192")
+		.replaceAll("->", "\u2192");
 	for (const path of table)
-		assert.ok(text.replaceAll(/-(?=taken|nottaken|case|loopback|cut)/g, "\u2500").includes(path.lines.replaceAll(/\s/g, "")), path.lines);
+		assert.ok(
+			text
+				.replaceAll(/-(?=taken|nottaken|case|loopback|cut)/g, "\u2500")
+				.includes(path.lines.replaceAll(/\s/g, "")),
+			path.lines,
+		);
 	await session.shot(page, "paths");
 	await page.click(".path-table a.link >> nth=0");
 	const shown = await page.innerText(".hot-paths");
 	assert.match(shown, /\d+ of \d+ paths executed/);
-	assert.equal(await page.locator(".hot-paths tbody tr").count(), said.paths.filter((p) => p.function === said.paths[0].function).length);
+	assert.equal(
+		await page.locator(".hot-paths tbody tr").count(),
+		said.paths.filter((p) => p.function === said.paths[0].function).length,
+	);
 	await session.close(page);
 	const none = await session.open("wf.html", "#v=paths");
 	assert.match(await none.innerText(".paths"), /slope record --paths/);
@@ -338,21 +452,29 @@ checks["paths: the lines and numbers of slope paths"] = async () => {
 };
 
 checks["threads: who feeds whom, as slope threads has it"] = async () => {
-	const page = await session.open("threads.html", "#v=threads"), said = session.json("threads", "--json", "threads.data");
+	const page = await session.open("threads.html", "#v=threads"),
+		said = session.json("threads", "--json", "threads.data");
 	const text = await page.innerText(".threads");
 	assert.match(text, new RegExp(`^${said.threads.length} threads`));
 	const table = await saved(page, () => page.click(".threads p button.plain:text-is('CSV')"));
 	const threads = await saved(page, () => page.click(".threads h2 .csv"));
-	assert.deepEqual(threads.map((t) => [Number(t.id), Number(t.cost), Number(t.thread)]), said.threads.map((t) => [t.id, t.cost.ir, t.input.thread]));
+	assert.deepEqual(
+		threads.map((t) => [Number(t.id), Number(t.cost), Number(t.thread)]),
+		said.threads.map((t) => [t.id, t.cost.ir, t.input.thread]),
+	);
 	const fed = said.functions.filter((f) => f.input.thread + f.input.external > 0);
-	assert.deepEqual(table.map((f) => [f.function, Number(f.thread), Number(f.external)]), fed.map((f) => [f.name, f.input.thread, f.input.external]));
-	assert.ok(await page.locator("[data-curve] canvas").count() >= 4);
+	assert.deepEqual(
+		table.map((f) => [f.function, Number(f.thread), Number(f.external)]),
+		fed.map((f) => [f.name, f.input.thread, f.input.external]),
+	);
+	assert.ok((await page.locator("[data-curve] canvas").count()) >= 4);
 	await session.shot(page, "threads");
 	await session.close(page);
 };
 
 checks["changes: the words, both clouds, and the order of slope diff"] = async () => {
-	const page = await session.open("wf.html", "#v=changes"), diff = session.json("diff", "--json", "--top=0", "mended.data", "wf.data");
+	const page = await session.open("wf.html", "#v=changes"),
+		diff = session.json("diff", "--json", "--top=0", "mended.data", "wf.data");
 	const listed = await page.$$eval(".change-table tbody tr td:first-child", (list) => list.map((td) => td.textContent));
 	assert.deepEqual(listed, names(diff.functions));
 	assert.match(await page.innerText(".change"), /Grows faster: n .* before, n\u00b2 .* now/);
@@ -414,21 +536,26 @@ checks["dark and light, chosen and by the system"] = async () => {
 };
 
 checks["fits a phone and prints"] = async () => {
-	for (const [hash, name] of [["", "list"], ["#v=contexts", "contexts"], ["#v=threads", "threads"], ["#v=changes", "changes"]]) {
+	for (const [hash, name] of [
+		["", "list"],
+		["#v=contexts", "contexts"],
+		["#v=threads", "threads"],
+		["#v=changes", "changes"],
+	]) {
 		const page = await session.open("wf.html", hash, { viewport: { width: 390, height: 780 } });
 		const wide = await page.evaluate(() => document.documentElement.scrollWidth);
 		assert.ok(wide <= 390, `${name} is ${wide} wide`);
 		await session.shot(page, `phone-${name}`);
 		if (!hash) {
 			await openFunction(page, "str_tolower");
-			assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 390);
+			assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
 			await session.shot(page, "phone-function");
 		}
 		await session.close(page);
 	}
 	const page = await session.open("wf.html");
 	await page.emulateMedia({ media: "print" });
-	assert.ok(!await page.isVisible("footer") && !await page.isVisible(".tools"));
+	assert.ok(!(await page.isVisible("footer")) && !(await page.isVisible(".tools")));
 	await page.waitForFunction(() => document.querySelectorAll("a.row").length > 150);
 	assert.ok(await page.isVisible("a.row[data-row='0']"));
 	await session.shot(page, "print");
@@ -439,8 +566,7 @@ checks["fits a phone and prints"] = async () => {
 
 checks["nothing depends on colour alone"] = async () => {
 	const page = await session.open("wf.html");
-	for (const row of await page.$$("a.row"))
-		assert.match(await row.innerText(), /%/);
+	for (const row of await page.$$("a.row")) assert.match(await row.innerText(), /%/);
 	const frames = await session.open("wf.html", "#v=contexts");
 	assert.match(await frames.innerText(".legend"), /n log n/);
 	await frames.hover(".icicle canvas", { position: { x: 30, y: 50 } });
@@ -453,15 +579,15 @@ checks["nothing depends on colour alone"] = async () => {
 
 checks["hostile names stay text"] = async () => {
 	for (const hash of ["", "#v=contexts", "#v=threads"]) {
-		const page = await session.open("hostile.html", hash), report = session.json("report", "--json", "hostile.data");
+		const page = await session.open("hostile.html", hash),
+			report = session.json("report", "--json", "hostile.data");
 		if (!hash) {
 			const shown = await visible(page);
 			assert.deepEqual(names(shown), names(report.functions).slice(0, shown.length));
 			for (let i = 0; i < 6; i++) {
 				await page.click(`a.row[data-row='${i}']`);
 				assert.equal(await page.textContent(".fn-name"), report.functions[i].name);
-				if (i === 0)
-					await session.shot(page, "hostile-function");
+				if (i === 0) await session.shot(page, "hostile-function");
 				await page.keyboard.press("Escape");
 			}
 			assert.deepEqual(names(await functionsCsv(page)), names(report.functions));
@@ -469,7 +595,7 @@ checks["hostile names stay text"] = async () => {
 		await session.shot(page, `hostile${hash.replace("#v=", "-")}`);
 		assert.equal(await page.evaluate(() => window.hurt), undefined);
 		assert.equal(await page.locator("#page img, #page script, #page iframe").count(), 0);
-		assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 1280);
+		assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 1280);
 		await session.close(page);
 	}
 };
@@ -477,23 +603,47 @@ checks["hostile names stay text"] = async () => {
 checks["the policy forbids the network and foreign scripts"] = async () => {
 	const page = await session.open("wf.html");
 	const policy = await page.getAttribute("meta[http-equiv]", "content");
-	assert.match(policy, /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; img-src data: blob:; base-uri 'none'; form-action 'none'$/);
+	assert.match(
+		policy,
+		/^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; img-src data: blob:; base-uri 'none'; form-action 'none'$/,
+	);
 	const tried = await page.evaluate(async () => {
 		const script = document.createElement("script");
 		script.textContent = "window.hurt = 1";
 		document.body.append(script);
-		return [window.hurt, await fetch("http://127.0.0.1:9/").then(() => "sent", () => "refused")];
+		return [
+			window.hurt,
+			await fetch("http://127.0.0.1:9/").then(
+				() => "sent",
+				() => "refused",
+			),
+		];
 	});
 	assert.deepEqual(tried, [undefined, "refused"]);
-	assert.ok(page.wrong.every((line) => /Content Security Policy|Refused|violates/i.test(line)) && page.wrong.length >= 2, String(page.wrong));
+	assert.ok(
+		page.wrong.every((line) => /Content Security Policy|Refused|violates/i.test(line)) && page.wrong.length >= 2,
+		String(page.wrong),
+	);
 	page.wrong = [];
 	await session.close(page);
 };
 
 checks["every verb reads the page"] = async () => {
-	for (const verb of [["report", "--json"], ["report", "--json", "--times=100"], ["show", "--json", "str_tolower"], ["explain", "--json", "str_tolower"], ["contexts", "--json"],
-		["threads", "--json"], ["export", "--format=csv"], ["export", "--format=json"]])
-		assert.equal(session.slope(...verb, "wf.html"), session.slope(...verb, "wf.data").replaceAll("wf.data", "wf.html"), verb.join(" "));
+	for (const verb of [
+		["report", "--json"],
+		["report", "--json", "--times=100"],
+		["show", "--json", "str_tolower"],
+		["explain", "--json", "str_tolower"],
+		["contexts", "--json"],
+		["threads", "--json"],
+		["export", "--format=csv"],
+		["export", "--format=json"],
+	])
+		assert.equal(
+			session.slope(...verb, "wf.html"),
+			session.slope(...verb, "wf.data").replaceAll("wf.data", "wf.html"),
+			verb.join(" "),
+		);
 	assert.equal(session.json("diff", "--json", "mended.data", "wf.html").counts.growth_worse, 1);
 	session.slope("merge", "-o", "merged.data", "wf.html", "wf.data");
 	assert.equal(session.json("report", "--json", "merged.data").runs, 2);
@@ -502,16 +652,21 @@ checks["every verb reads the page"] = async () => {
 };
 
 await session.start();
-let failed = 0, passed = 0;
+let failed = 0,
+	passed = 0;
 for (const [name, check] of Object.entries(checks)) {
-	if (wanted.length && !wanted.some((word) => name.includes(word)))
-		continue;
+	if (wanted.length && !wanted.some((word) => name.includes(word))) continue;
 	try {
 		await check();
 		passed++;
 	} catch (error) {
 		failed++;
-		console.log(`FAILED: ${name}\n    ${String(error.stack ?? error).split("\n").slice(0, 30).join("\n    ")}`);
+		console.log(
+			`FAILED: ${name}\n    ${String(error.stack ?? error)
+				.split("\n")
+				.slice(0, 30)
+				.join("\n    ")}`,
+		);
 	}
 }
 await session.browser.close();

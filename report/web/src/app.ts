@@ -36,7 +36,10 @@ export class App {
 	private keys: Keys;
 	private listScroll = 0;
 
-	constructor(private model: Model, private page: HTMLElement) {
+	constructor(
+		private model: Model,
+		private page: HTMLElement,
+	) {
 		const open = (row: number) => this.openFunction(row);
 		this.table = new Table(model, open, (sort) => this.go({ sort }));
 		this.list = this.makeList();
@@ -52,27 +55,43 @@ export class App {
 	}
 
 	start() {
-		const copyButton = button("copy", "copy the command that shows the same in a terminal", () => copy(this.command.textContent ?? "", copyButton));
-		const scheme = button("", "dark or light", () => this.setScheme(this.isDark() ? "light" : "dark"), { class: "scheme" });
+		const copyButton = button("copy", "copy the command that shows the same in a terminal", () =>
+			copy(this.command.textContent ?? "", copyButton),
+		);
+		const scheme = button("", "dark or light", () => this.setScheme(this.isDark() ? "light" : "dark"), {
+			class: "scheme",
+		});
 		this.page.replaceChildren(
-			h("header", null, h("div", { class: "top" }, h("span", { class: "brand" }, "slope"), this.tabs, scheme,
-				button("?", "keys and columns", () => this.keys.help(), { class: "help" })), summary(this.model)),
+			h(
+				"header",
+				null,
+				h(
+					"div",
+					{ class: "top" },
+					h("span", { class: "brand" }, "slope"),
+					this.tabs,
+					scheme,
+					button("?", "keys and columns", () => this.keys.help(), { class: "help" }),
+				),
+				summary(this.model),
+			),
 			this.main,
-			h("footer", null, h("span", { class: "label" }, "in a terminal"), " ", this.command, " ", copyButton));
+			h("footer", null, h("span", { class: "label" }, "in a terminal"), " ", this.command, " ", copyButton),
+		);
 		document.title = `slope: ${this.model.report.program.join(" ") || this.model.facts.file}`.slice(0, 200);
-		addEventListener("hashchange", () => { this.state = read(); this.refresh(); });
-		let width = innerWidth;              // a phone changes the height whenever its bars come and go
+		addEventListener("hashchange", () => {
+			this.state = read();
+			this.refresh();
+		});
+		let width = innerWidth; // a phone changes the height whenever its bars come and go
 		addEventListener("resize", () => {
-			if (innerWidth !== width)
-				this.refresh();
+			if (innerWidth !== width) this.refresh();
 			width = innerWidth;
 		});
 		const print = matchMedia("print");
 		print.addEventListener("change", () => {
-			if (!print.matches)
-				this.refresh();
-			else if (this.isList)
-				this.table.layoutForPrint();
+			if (!print.matches) this.refresh();
+			else if (this.isList) this.table.layoutForPrint();
 		});
 		this.refresh();
 	}
@@ -82,16 +101,13 @@ export class App {
 	go(change: Partial<State>, replace = false) {
 		this.state = { ...this.state, ...change };
 		const address = write(this.state);
-		if (replace)
-			history.replaceState(null, "", address);
-		else if (address !== (location.hash || "#"))
-			history.pushState(null, "", address);
+		if (replace) history.replaceState(null, "", address);
+		else if (address !== (location.hash || "#")) history.pushState(null, "", address);
 		this.refresh();
 	}
 
 	openFunction(row: number) {
-		if (this.state.view === "functions")
-			this.listScroll = window.scrollY;
+		if (this.state.view === "functions") this.listScroll = window.scrollY;
 		this.go({ view: "function", fn: this.model.key(row), tab: "cost", split: "all" });
 		window.scrollTo(0, 0);
 	}
@@ -100,8 +116,7 @@ export class App {
 		const row = this.model.find(this.state.fn);
 		this.go({ view: "functions", fn: "" });
 		window.scrollTo(0, this.listScroll);
-		if (row !== undefined)
-			this.table.selectRow(row);
+		if (row !== undefined) this.table.selectRow(row);
 	}
 
 	refresh() {
@@ -131,15 +146,14 @@ export class App {
 	}
 
 	focusSearch() {
-		if (this.state.view !== "functions" && this.state.view !== "contexts")
-			this.go({ view: "functions", fn: "" });
+		if (this.state.view !== "functions" && this.state.view !== "contexts") this.go({ view: "functions", fn: "" });
 		this.main.querySelector<HTMLInputElement>("input[type=search]")?.focus();
 	}
 
 	moveTimes(by: number) {
-		const stops = this.model.stops, at = stops.indexOf(this.model.times) + by;
-		if (at >= 0 && at < stops.length)
-			this.go({ k: stops[at] }, true);
+		const stops = this.model.stops,
+			at = stops.indexOf(this.model.times) + by;
+		if (at >= 0 && at < stops.length) this.go({ k: stops[at] }, true);
 	}
 
 	clear() {
@@ -147,14 +161,26 @@ export class App {
 	}
 
 	private drawTabs() {
-		const names: [string, string][] = [["functions", "Functions"], ["contexts", "Contexts"], ["threads", "Threads"]];
-		if (this.model.paths)
-			names.splice(2, 0, ["paths", "Paths"]);
-		if (this.model.diff)
-			names.push(["changes", `Changes (${exact(this.model.diff.functions.length)})`]);
+		const names: [string, string][] = [
+			["functions", "Functions"],
+			["contexts", "Contexts"],
+			["threads", "Threads"],
+		];
+		if (this.model.paths) names.splice(2, 0, ["paths", "Paths"]);
+		if (this.model.diff) names.push(["changes", `Changes (${exact(this.model.diff.functions.length)})`]);
 		const here = this.state.view === "function" ? "functions" : this.state.view;
-		this.tabs.replaceChildren(...names.map(([view, title]) => h("a", { href: write({ ...START, k: this.state.k, view }),
-			"aria-current": view === here ? "page" : null }, title)));
+		this.tabs.replaceChildren(
+			...names.map(([view, title]) =>
+				h(
+					"a",
+					{
+						href: write({ ...START, k: this.state.k, view }),
+						"aria-current": view === here ? "page" : null,
+					},
+					title,
+				),
+			),
+		);
 	}
 
 	// ---- dark and light ----
@@ -172,21 +198,41 @@ export class App {
 	// ---- the first screen ----
 
 	private makeList(): View {
-		const said = h("div"), tools = h("div", { class: "tools" });
-		const search = h("input", { type: "search", placeholder: "find a function, file or module", "aria-label": "find",
-			input: () => this.go({ search: search.value }, true) });
-		const slider = h("input", { type: "range", min: 0, max: this.model.stops.length - 1, step: 1, "aria-label": "inputs so many times as large",
-			input: () => this.go({ k: this.model.stops[Number(slider.value)] }, true) });
-		const times = h("output", { class: "times" }), chips = h("div", { class: "chips" });
-		tools.append(search, h("label", { class: "slider", title: "how much larger inputs may get; everything is ranked anew" },
-			h("span", null, "inputs"), slider, times), chips);
+		const said = h("div"),
+			tools = h("div", { class: "tools" });
+		const search = h("input", {
+			type: "search",
+			placeholder: "find a function, file or module",
+			"aria-label": "find",
+			input: () => this.go({ search: search.value }, true),
+		});
+		const slider = h("input", {
+			type: "range",
+			min: 0,
+			max: this.model.stops.length - 1,
+			step: 1,
+			"aria-label": "inputs so many times as large",
+			input: () => this.go({ k: this.model.stops[Number(slider.value)] }, true),
+		});
+		const times = h("output", { class: "times" }),
+			chips = h("div", { class: "chips" });
+		tools.append(
+			search,
+			h(
+				"label",
+				{ class: "slider", title: "how much larger inputs may get; everything is ranked anew" },
+				h("span", null, "inputs"),
+				slider,
+				times,
+			),
+			chips,
+		);
 		const element = h("section", { class: "list" }, said, tools, this.table.element);
 		return {
 			element,
 			show: (state) => {
 				said.replaceChildren(lede(this.model, (row) => this.openFunction(row)));
-				if (search.value !== state.search)
-					search.value = state.search;
+				if (search.value !== state.search) search.value = state.search;
 				slider.value = String(this.model.stops.indexOf(this.model.times));
 				times.textContent = `\u00d7 ${exact(this.model.times)}`;
 				slider.setAttribute("aria-valuetext", `${this.model.times} times as large`);
@@ -199,16 +245,31 @@ export class App {
 	}
 
 	private chips(state: State): HTMLElement[] {
-		const at = this.model.at(), counts = GROUPS.map((_, g) => at.group.filter((one) => one === g).length);
+		const at = this.model.at(),
+			counts = GROUPS.map((_, g) => at.group.filter((one) => one === g).length);
 		const chip = (text: string, on: boolean, title: string, press: () => void) =>
 			button(text, title, press, { class: "chip", "aria-pressed": on ? "true" : "false" });
-		const toggle = (group: string) => state.groups.includes(group) ? state.groups.filter((g) => g !== group) : [...state.groups, group];
-		const list = GROUPS.map((group, i) => chip(`${TITLES[group]} ${exact(counts[i])}`, state.groups.includes(group), `show only "${TITLES[group]}"`,
-			() => this.go({ groups: toggle(group) })));
-		list.push(chip("evidence A\u2013B", state.grade === "B", "only functions with good evidence", () => this.go({ grade: state.grade === "B" ? "" : "B" })));
+		const toggle = (group: string) =>
+			state.groups.includes(group) ? state.groups.filter((g) => g !== group) : [...state.groups, group];
+		const list = GROUPS.map((group, i) =>
+			chip(
+				`${TITLES[group]} ${exact(counts[i])}`,
+				state.groups.includes(group),
+				`show only "${TITLES[group]}"`,
+				() => this.go({ groups: toggle(group) }),
+			),
+		);
+		list.push(
+			chip("evidence A\u2013B", state.grade === "B", "only functions with good evidence", () =>
+				this.go({ grade: state.grade === "B" ? "" : "B" }),
+			),
+		);
 		for (const module of this.modules())
-			list.push(chip(`[${module}]`, state.module === module, `only functions of ${module}`,
-				() => this.go({ module: state.module === module ? "" : module })));
+			list.push(
+				chip(`[${module}]`, state.module === module, `only functions of ${module}`, () =>
+					this.go({ module: state.module === module ? "" : module }),
+				),
+			);
 		list.push(button("CSV", "save the table as CSV", () => this.table.saveCsv(), { class: "chip plain" }));
 		return list;
 	}
@@ -216,18 +277,18 @@ export class App {
 	// Those with most of the cost.
 	private modules(): string[] {
 		const cost = new Map<string, number>();
-		for (const f of this.model.functions)
-			cost.set(f.module, (cost.get(f.module) ?? 0) + f.cost.self);
-		const names = [...cost].sort((a, b) => b[1] - a[1]).map(([name]) => name).filter(Boolean);
+		for (const f of this.model.functions) cost.set(f.module, (cost.get(f.module) ?? 0) + f.cost.self);
+		const names = [...cost]
+			.sort((a, b) => b[1] - a[1])
+			.map(([name]) => name)
+			.filter(Boolean);
 		return names.length > 1 ? names.slice(0, MODULES_SHOWN) : [];
 	}
 
 	private listCommand(state: State): string {
 		const words = ["slope", "report", "--top=0"];
-		if (this.model.times !== 10)
-			words.push(`--times=${this.model.times}`);
-		if (state.search)
-			words.push(`--filter=${shell(`*${state.search}*`)}`);
+		if (this.model.times !== 10) words.push(`--times=${this.model.times}`);
+		if (state.search) words.push(`--filter=${shell(`*${state.search}*`)}`);
 		return [...words, shell(this.model.facts.file)].join(" ");
 	}
 }

@@ -6,33 +6,30 @@
 type Child = Node | string | null | undefined | false;
 type Attributes = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
 
-export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes?: Attributes | null,
-	...children: (Child | Child[])[]): HTMLElementTagNameMap[K] {
+export function h<K extends keyof HTMLElementTagNameMap>(
+	tag: K,
+	attributes?: Attributes | null,
+	...children: (Child | Child[])[]
+): HTMLElementTagNameMap[K] {
 	const element = document.createElement(tag);
 	for (const [name, value] of Object.entries(attributes ?? {})) {
-		if (value === null || value === undefined || value === false)
-			continue;
-		if (typeof value === "function")
-			element.addEventListener(name, value as EventListener);
-		else
-			element.setAttribute(name, value === true ? "" : String(value));
+		if (value === null || value === undefined || value === false) continue;
+		if (typeof value === "function") element.addEventListener(name, value as EventListener);
+		else element.setAttribute(name, value === true ? "" : String(value));
 	}
 	add(element, children);
 	return element;
 }
 
 export function add(parent: Element, children: (Child | Child[])[]) {
-	for (const child of children.flat())
-		if (child !== null && child !== undefined && child !== false)
-			parent.append(child);
+	for (const child of children.flat()) if (child !== null && child !== undefined && child !== false) parent.append(child);
 }
 
 const SVG = "http://www.w3.org/2000/svg";
 
 export function svg(tag: string, attributes: Record<string, string | number>, ...children: Node[]): SVGElement {
 	const element = document.createElementNS(SVG, tag);
-	for (const [name, value] of Object.entries(attributes))
-		element.setAttribute(name, String(value));
+	for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
 	element.append(...children);
 	return element;
 }
@@ -52,7 +49,9 @@ export function copy(text: string, from: HTMLElement) {
 	const done = () => {
 		const before = from.textContent;
 		from.textContent = "copied";
-		setTimeout(() => { from.textContent = before; }, 1200);
+		setTimeout(() => {
+			from.textContent = before;
+		}, 1200);
 	};
 	const byHand = () => {
 		const area = h("textarea", { class: "away" });
@@ -63,8 +62,6 @@ export function copy(text: string, from: HTMLElement) {
 		area.remove();
 		done();
 	};
-	if (navigator.clipboard)
-		navigator.clipboard.writeText(text).then(done, byHand);
-	else
-		byHand();
+	if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, byHand);
+	else byHand();
 }

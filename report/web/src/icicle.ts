@@ -7,25 +7,33 @@
 import type { Contexts } from "./profile";
 
 export const ROW = 21;
-const LEAST = 0.7;                       // pixels; a narrower frame is not drawn
+const LEAST = 0.7; // pixels; a narrower frame is not drawn
 const DEEPEST = 600;
 
 export interface Frame {
-	fn: number; thread: number;              // thread: only for the start of one, else -1
-	value: number; self: number; calls: number;
-	x: number; width: number; level: number; // level: rows from the pivot, negative for callers
+	fn: number;
+	thread: number; // thread: only for the start of one, else -1
+	value: number;
+	self: number;
+	calls: number;
+	x: number;
+	width: number;
+	level: number; // level: rows from the pivot, negative for callers
 	parent: Frame | null;
 }
 
 // Nodes along a path, and the nodes whose cost they carry: the same, except among callers.
-interface Members { node: number[]; of: number[] }
+interface Members {
+	node: number[];
+	of: number[];
+}
 
 export class Tree {
-	private first: Int32Array;               // children of a node, as a list
+	private first: Int32Array; // children of a node, as a list
 	private next: Int32Array;
 	private byFunction = new Map<number, number[]>();
 	readonly roots: number[] = [];
-	readonly self: number;                   // of all nodes: the cost of the run, as far as contexts know it
+	readonly self: number; // of all nodes: the cost of the run, as far as contexts know it
 
 	constructor(readonly c: Contexts) {
 		this.first = new Int32Array(c.count).fill(-1);
@@ -45,20 +53,20 @@ export class Tree {
 		this.self = self;
 		for (let i = 0; i < c.count; i++) {
 			const list = this.byFunction.get(c.fn[i]);
-			if (list)
-				list.push(i);
-			else
-				this.byFunction.set(c.fn[i], [i]);
+			if (list) list.push(i);
+			else this.byFunction.set(c.fn[i], [i]);
 		}
 	}
 
 	// The nodes of functions that pass, without those inside another one: a recursion counts once, and nothing twice.
 	outermost(passes: (fn: number) => boolean): number[] {
-		const { fn, parent, count } = this.c, found: number[] = [], inside = new Uint8Array(count);
+		const { fn, parent, count } = this.c,
+			found: number[] = [],
+			inside = new Uint8Array(count);
 		for (let i = 0; i < count; i++) {
-			const up = parent[i], wanted = passes(fn[i]);
-			if (wanted && !(up >= 0 && inside[up]))
-				found.push(i);
+			const up = parent[i],
+				wanted = passes(fn[i]);
+			if (wanted && !(up >= 0 && inside[up])) found.push(i);
 			inside[i] = wanted || (up >= 0 && inside[up]) ? 1 : 0;
 		}
 		return found;
@@ -69,7 +77,9 @@ export class Tree {
 	}
 
 	private frame(fn: number, members: Members, thread = -1): Frame {
-		let value = 0, self = 0, calls = 0;
+		let value = 0,
+			self = 0,
+			calls = 0;
 		for (const i of members.of) {
 			value += this.c.total[i];
 			self += this.c.self[i];
@@ -90,27 +100,39 @@ export class Tree {
 		const by = new Map<number, Members>();
 		members.node.forEach((i, k) => {
 			const up = this.c.parent[i];
-			if (up >= 0)
-				join(by, this.c.fn[up], up, members.of[k]);
+			if (up >= 0) join(by, this.c.fn[up], up, members.of[k]);
 		});
 		return [...by];
 	}
 
 	// Frames from the starts of the threads down.
 	whole(width: number): Frame[] {
-		const to: Frame[] = [], how = this.down(width / Math.max(this.cost(this.roots), 1));
+		const to: Frame[] = [],
+			how = this.down(width / Math.max(this.cost(this.roots), 1));
 		let x = 0;
 		for (const root of this.roots.slice().sort((a, b) => this.c.total[b] - this.c.total[a])) {
 			const members = { node: [root], of: [root] };
-			x = this.place(to, this.frame(this.c.fn[root], members, this.c.thread[root]), members, x, 0, null, how, DEEPEST);
+			x = this.place(
+				to,
+				this.frame(this.c.fn[root], members, this.c.thread[root]),
+				members,
+				x,
+				0,
+				null,
+				how,
+				DEEPEST,
+			);
 		}
 		return to;
 	}
 
 	// A function with its callees below and up to k callers above.
 	pivot(fn: number, width: number, k: number): Frame[] {
-		const nodes = this.outermost((one) => one === fn), members = { node: nodes, of: nodes }, to: Frame[] = [];
-		const scale = width / Math.max(this.cost(nodes), 1), frame = this.frame(fn, members);
+		const nodes = this.outermost((one) => one === fn),
+			members = { node: nodes, of: nodes },
+			to: Frame[] = [];
+		const scale = width / Math.max(this.cost(nodes), 1),
+			frame = this.frame(fn, members);
 		this.place(to, frame, members, 0, 0, null, this.down(scale), DEEPEST);
 		this.children(to, frame, members, { scale, step: -1, weight: (f) => f.value, next: (m) => this.callers(m) }, k);
 		return to;
@@ -118,22 +140,44 @@ export class Tree {
 
 	// From slabs, which are no tree of the run: functions by their own cost, each with its callers below it.
 	inverted(width: number, k: number): Frame[] {
-		const to: Frame[] = [], how: How = { scale: width / Math.max(this.self, 1), step: 1, weight: (f) => f.self, next: (m) => this.callers(m) };
-		const tops = [...this.byFunction].map(([fn, nodes]) => {
-			const members = { node: nodes, of: nodes };
-			return { members, frame: this.frame(fn, members) };
-		}).sort((a, b) => b.frame.self - a.frame.self);
+		const to: Frame[] = [],
+			how: How = {
+				scale: width / Math.max(this.self, 1),
+				step: 1,
+				weight: (f) => f.self,
+				next: (m) => this.callers(m),
+			};
+		const tops = [...this.byFunction]
+			.map(([fn, nodes]) => {
+				const members = { node: nodes, of: nodes };
+				return { members, frame: this.frame(fn, members) };
+			})
+			.sort((a, b) => b.frame.self - a.frame.self);
 		let x = 0;
-		for (const { frame, members } of tops)
-			x = this.place(to, frame, members, x, 0, null, how, k);
+		for (const { frame, members } of tops) x = this.place(to, frame, members, x, 0, null, how, k);
 		return to;
 	}
 
 	// The same for one function, by its cost with callees.
 	invertedOf(fn: number, width: number, k: number): Frame[] {
-		const nodes = this.byFunction.get(fn) ?? [], members = { node: nodes, of: nodes }, to: Frame[] = [];
-		this.place(to, this.frame(fn, members), members, 0, 0, null,
-			{ scale: width / Math.max(this.cost(nodes), 1), step: 1, weight: (f) => f.value, next: (m) => this.callers(m) }, k);
+		const nodes = this.byFunction.get(fn) ?? [],
+			members = { node: nodes, of: nodes },
+			to: Frame[] = [];
+		this.place(
+			to,
+			this.frame(fn, members),
+			members,
+			0,
+			0,
+			null,
+			{
+				scale: width / Math.max(this.cost(nodes), 1),
+				step: 1,
+				weight: (f) => f.value,
+				next: (m) => this.callers(m),
+			},
+			k,
+		);
 		return to;
 	}
 
@@ -142,7 +186,16 @@ export class Tree {
 	}
 
 	// Where it ends.
-	private place(to: Frame[], frame: Frame, members: Members, x: number, level: number, parent: Frame | null, how: How, left: number): number {
+	private place(
+		to: Frame[],
+		frame: Frame,
+		members: Members,
+		x: number,
+		level: number,
+		parent: Frame | null,
+		how: How,
+		left: number,
+	): number {
 		frame.x = x;
 		frame.width = how.weight(frame) * how.scale;
 		frame.level = level;
@@ -156,18 +209,21 @@ export class Tree {
 
 	// The widest first.
 	private children(to: Frame[], frame: Frame, members: Members, how: How, left: number) {
-		if (!left)
-			return;
+		if (!left) return;
 		const list = how.next(members).map(([fn, m]) => ({ m, child: this.frame(fn, m) }));
 		list.sort((a, b) => how.weight(b.child) - how.weight(a.child));
 		let x = frame.x;
-		for (const { m, child } of list)
-			x = this.place(to, child, m, x, frame.level + how.step, frame, how, left - 1);
+		for (const { m, child } of list) x = this.place(to, child, m, x, frame.level + how.step, frame, how, left - 1);
 	}
 }
 
 // Which way frames go on, and what their width is.
-interface How { scale: number; step: 1 | -1; weight: (frame: Frame) => number; next: (members: Members) => [number, Members][] }
+interface How {
+	scale: number;
+	step: 1 | -1;
+	weight: (frame: Frame) => number;
+	next: (members: Members) => [number, Members][];
+}
 
 function join(by: Map<number, Members>, fn: number, node: number, of: number) {
 	const members = by.get(fn);

@@ -9,8 +9,14 @@ const page = document.getElementById("page")!;
 
 function fail(reason: unknown) {
 	const text = reason instanceof Error ? reason.message : String(reason);
-	page.replaceChildren(h("p", { class: "wait" }, `This page cannot be shown: ${text}`),
-		h("p", { class: "wait" }, "The profile in it may still be whole: 'slope report' with the name of this file tries to read it."));
+	page.replaceChildren(
+		h("p", { class: "wait" }, `This page cannot be shown: ${text}`),
+		h(
+			"p",
+			{ class: "wait" },
+			"The profile in it may still be whole: 'slope report' with the name of this file tries to read it.",
+		),
+	);
 }
 
 async function start() {
@@ -18,8 +24,9 @@ async function start() {
 	const app = new App(model, page);
 	app.start();
 	performance.mark("slope-first-screen");
-	await new Promise<void>((ready) => document.readyState === "loading" ?
-		document.addEventListener("DOMContentLoaded", () => ready()) : ready());
+	await new Promise<void>((ready) =>
+		document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", () => ready()) : ready(),
+	);
 	await model.openRest();
 	app.refresh();
 	await model.openProfile();

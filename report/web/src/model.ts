@@ -17,11 +17,11 @@ export const GROUP_MEANS: Record<string, string> = {
 
 export class Model {
 	ranks!: Ranks;
-	times: number;                       // the k of now
+	times: number; // the k of now
 	private details = new Map<number, Details>();
 	private rowOf = new Map<number, number>();
 	private rowByPlace = new Map<string, number>();
-	private rest: number[] = [];         // all functions in the order that "the rest" has
+	private rest: number[] = []; // all functions in the order that "the rest" has
 	threads: Threads | null = null;
 	diff: Diff | null = null;
 	paths: Paths | null = null;
@@ -30,7 +30,10 @@ export class Model {
 	private profileDone!: (profile: Profile) => void;
 	private profileFailed!: (reason: unknown) => void;
 
-	private constructor(readonly report: Report, readonly facts: Facts) {
+	private constructor(
+		readonly report: Report,
+		readonly facts: Facts,
+	) {
 		this.times = report.times;
 		this.profileReady = new Promise((done, failed) => {
 			this.profileDone = done;
@@ -41,24 +44,28 @@ export class Model {
 
 	// What the first screen needs.
 	static async open(): Promise<Model> {
-		const facts = await json<Facts>("facts"), report = await json<Report>("report"), ranks = await json<Ranks>("ranks");
+		const facts = await json<Facts>("facts"),
+			report = await json<Report>("report"),
+			ranks = await json<Ranks>("ranks");
 		if (!facts || !report || !ranks)
 			throw new Error("the page is not whole: its data are missing. Make it again with 'slope html'.");
 		const model = new Model(report, facts);
 		model.ranks = ranks;
 		ranks.function.forEach((fn, row) => model.rowOf.set(fn, row));
 		report.functions.forEach((f, row) => model.rowByPlace.set(`${f.module_index}.${f.offset.toString(16)}`, row));
-		model.rest = report.functions.map((_, row) => row).sort((a, b) => {
-			const x = report.functions[a], y = report.functions[b];
-			return y.cost.total - x.cost.total || y.cost.self - x.cost.self || a - b;
-		});
+		model.rest = report.functions
+			.map((_, row) => row)
+			.sort((a, b) => {
+				const x = report.functions[a],
+					y = report.functions[b];
+				return y.cost.total - x.cost.total || y.cost.self - x.cost.self || a - b;
+			});
 		return model;
 	}
 
 	// And the rest of it, when the first screen stands.
 	async openRest() {
-		for (const one of await json<Details[]>("details") ?? [])
-			this.details.set(one.row, one);
+		for (const one of (await json<Details[]>("details")) ?? []) this.details.set(one.row, one);
 		this.threads = await json<Threads>("threads");
 		this.paths = await json<Paths>("paths");
 		this.diff = await json<Diff>("diff");
@@ -67,8 +74,7 @@ export class Model {
 	async openProfile() {
 		try {
 			const bytes = await block("profile");
-			if (!bytes)
-				throw new Error("the page ends before its profile");
+			if (!bytes) throw new Error("the page ends before its profile");
 			const profile = new Profile(this.facts.unit, this.facts.metric);
 			await profile.read(bytes);
 			this.profile = profile;
@@ -92,7 +98,8 @@ export class Model {
 
 	// Rows in the order of `slope report --times=k`.
 	order(times = this.times): number[] {
-		const at = this.at(times), rest = GROUPS.indexOf("rest");
+		const at = this.at(times),
+			rest = GROUPS.indexOf("rest");
 		return [...at.order, ...this.rest.filter((row) => at.group[row] === rest)];
 	}
 

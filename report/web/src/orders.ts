@@ -4,17 +4,23 @@
 // fitted models. Nothing is fitted here.
 import type { Growth, Model } from "./types";
 
-export interface Order { power: number; logs: number; base: number }
+export interface Order {
+	power: number;
+	logs: number;
+	base: number;
+}
 
 export function parse(text: string): Order {
 	const exponential = /^([0-9.]+)\^n$/.exec(text);
-	if (exponential)
-		return { power: 0, logs: 0, base: Number(exponential[1]) };
+	if (exponential) return { power: 0, logs: 0, base: Number(exponential[1]) };
 	const logs = /log(?:\^([0-9]+))? n/.exec(text);
 	const rest = text.replace(/log(?:\^[0-9]+)? n/, "").trim();
 	const power = /^n\^([0-9.]+)$/.exec(rest);
-	return { power: power ? Number(power[1]) : rest === "n" ? 1 : rest === "sqrt n" ? 0.5 : 0,
-		logs: logs ? Number(logs[1] ?? 1) : 0, base: 0 };
+	return {
+		power: power ? Number(power[1]) : rest === "n" ? 1 : rest === "sqrt n" ? 0.5 : 0,
+		logs: logs ? Number(logs[1] ?? 1) : 0,
+		base: 0,
+	};
 }
 
 export function at(order: Order, n: number): number {
@@ -37,10 +43,11 @@ export function middle(growth: Growth): number {
 
 // An order scaled to meet the model in the middle of its sizes (on a log scale).
 export function reference(growth: Growth, text: string, n: number): number | null {
-	if (!growth.coefficients)
-		return null;
-	const m = middle(growth), value = modelAt(growth.coefficients, m), order = parse(text);
-	return order.base ? value * order.base ** (n - m) : value / at(order, m) * at(order, n);
+	if (!growth.coefficients) return null;
+	const m = middle(growth),
+		value = modelAt(growth.coefficients, m),
+		order = parse(text);
+	return order.base ? value * order.base ** (n - m) : (value / at(order, m)) * at(order, n);
 }
 
 // The same for a plain power, at either end of the exponent's interval. Below the middle smaller terms matter more.
@@ -54,12 +61,18 @@ export const STEPS = ["1, log n", "below n", "n", "n log n", "up to n\u00b2", "s
 
 export function step(growth: Growth): number {
 	switch (growth.verdict) {
-	case "constant": return 0;
-	case "sublinear": return growth.model === "log n" ? 0 : 1;
-	case "linear": return 2;
-	case "linearithmic": return 3;
-	case "superlinear": return (growth.exponent ?? 2) < 2.25 ? 4 : 5;
-	case "exponential": return 5;
+		case "constant":
+			return 0;
+		case "sublinear":
+			return growth.model === "log n" ? 0 : 1;
+		case "linear":
+			return 2;
+		case "linearithmic":
+			return 3;
+		case "superlinear":
+			return (growth.exponent ?? 2) < 2.25 ? 4 : 5;
+		case "exponential":
+			return 5;
 	}
 	return -1;
 }

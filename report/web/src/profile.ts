@@ -5,11 +5,19 @@
 // checked when the page was made.
 import { pause } from "./blocks";
 
-const HEADER = 24, CHUNK_HEADER = 12;
+const HEADER = 24,
+	CHUNK_HEADER = 12;
 const BUDGET_MS = 40;
 
 // excess: the sum of squares beyond sum^2 / calls, that is calls times the variance.
-export interface Point { n: number; calls: number; min: number; max: number; sum: number; excess: number }
+export interface Point {
+	n: number;
+	calls: number;
+	min: number;
+	max: number;
+	sum: number;
+	excess: number;
+}
 
 export const mean = (p: Point) => p.sum / p.calls;
 export const deviation = (p: Point) => Math.sqrt(Math.max(0, p.excess / p.calls));
@@ -17,15 +25,19 @@ export const deviation = (p: Point) => Math.sqrt(Math.max(0, p.excess / p.calls)
 // Numbers as they come: LEB128, up to 2^53 exactly.
 class Reader {
 	at: number;
-	constructor(readonly bytes: Uint8Array, at: number, readonly end: number) {
+	constructor(
+		readonly bytes: Uint8Array,
+		at: number,
+		readonly end: number,
+	) {
 		this.at = at;
 	}
 	number(): number {
 		const bytes = this.bytes;
 		let byte = bytes[this.at++];
-		if (byte < 128)
-			return byte;
-		let value = byte & 127, scale = 128;
+		if (byte < 128) return byte;
+		let value = byte & 127,
+			scale = 128;
 		do {
 			byte = bytes[this.at++];
 			value += (byte & 127) * scale;
@@ -42,11 +54,14 @@ class Reader {
 // Rows of points of many tables, side by side: a million of them fit.
 class Rows {
 	count = 0;
-	n = new Float64Array(4096); calls = new Float64Array(4096); min = new Float64Array(4096); max = new Float64Array(4096);
-	sum = new Float64Array(4096); excess = new Float64Array(4096);
+	n = new Float64Array(4096);
+	calls = new Float64Array(4096);
+	min = new Float64Array(4096);
+	max = new Float64Array(4096);
+	sum = new Float64Array(4096);
+	excess = new Float64Array(4096);
 	room() {
-		if (this.count < this.n.length)
-			return;
+		if (this.count < this.n.length) return;
 		for (const key of ["n", "calls", "min", "max", "sum", "excess"] as const) {
 			const more = new Float64Array(this.n.length === this[key].length ? this[key].length * 2 : this.n.length);
 			more.set(this[key]);
@@ -54,20 +69,52 @@ class Rows {
 		}
 	}
 	point(i: number): Point {
-		return { n: this.n[i], calls: this.calls[i], min: this.min[i], max: this.max[i], sum: this.sum[i], excess: this.excess[i] };
+		return {
+			n: this.n[i],
+			calls: this.calls[i],
+			min: this.min[i],
+			max: this.max[i],
+			sum: this.sum[i],
+			excess: this.excess[i],
+		};
 	}
 }
 
-interface Table { thread: number; metric: number; first: number; end: number }
-
-export interface Edge { thread: number; caller: number; callee: number; calls: number; cost: number }
-
-export interface Contexts {
-	count: number; fn: Uint32Array; parent: Int32Array; thread: Uint32Array;
-	calls: Float64Array; total: Float64Array; self: Float64Array;
+interface Table {
+	thread: number;
+	metric: number;
+	first: number;
+	end: number;
 }
 
-export interface Variant { number: number; rest: boolean; callers: number[]; fn: number; thread: number; calls: number; total: number; self: number }
+export interface Edge {
+	thread: number;
+	caller: number;
+	callee: number;
+	calls: number;
+	cost: number;
+}
+
+export interface Contexts {
+	count: number;
+	fn: Uint32Array;
+	parent: Int32Array;
+	thread: Uint32Array;
+	calls: Float64Array;
+	total: Float64Array;
+	self: Float64Array;
+}
+
+export interface Variant {
+	number: number;
+	rest: boolean;
+	callers: number[];
+	fn: number;
+	thread: number;
+	calls: number;
+	total: number;
+	self: number;
+}
 
 export class Profile {
 	private rows = new Rows();
@@ -81,14 +128,18 @@ export class Profile {
 	private nodeNumbers: Map<number, number>[] = [];
 	contexts: Contexts | null = null;
 
-	constructor(private readonly unit: number, private readonly metric: number) {}
+	constructor(
+		private readonly unit: number,
+		private readonly metric: number,
+	) {}
 
 	// Section after section, in pieces that leave the page alive.
 	async read(bytes: Uint8Array) {
 		const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 		let began = performance.now();
-		for (let at = HEADER; at + CHUNK_HEADER <= bytes.length;) {
-			const tag = String.fromCharCode(...bytes.subarray(at, at + 4)), size = view.getUint32(at + 4, true);
+		for (let at = HEADER; at + CHUNK_HEADER <= bytes.length; ) {
+			const tag = String.fromCharCode(...bytes.subarray(at, at + 4)),
+				size = view.getUint32(at + 4, true);
 			this.chunk(tag, new Reader(bytes, at + CHUNK_HEADER, at + CHUNK_HEADER + size));
 			at += CHUNK_HEADER + size;
 			if (performance.now() - began > BUDGET_MS) {
@@ -105,25 +156,33 @@ export class Profile {
 
 	private chunk(tag: string, r: Reader) {
 		switch (tag) {
-		case "PNTS": return this.readTables(r, this.tables);
-		case "pnts": return this.readColumns(r, this.tables);
-		case "VPNT": return this.readTables(r, this.variantTables);
-		case "vpnt": return this.readColumns(r, this.variantTables);
-		case "EDGE": return this.readEdges(r);
-		case "CTXT": return this.readContexts(r);
-		case "VARS": return this.readVariants(r);
+			case "PNTS":
+				return this.readTables(r, this.tables);
+			case "pnts":
+				return this.readColumns(r, this.tables);
+			case "VPNT":
+				return this.readTables(r, this.variantTables);
+			case "vpnt":
+				return this.readColumns(r, this.variantTables);
+			case "EDGE":
+				return this.readEdges(r);
+			case "CTXT":
+				return this.readContexts(r);
+			case "VARS":
+				return this.readVariants(r);
 		}
 	}
 
 	private readTables(r: Reader, into: Map<number, Table[]>) {
-		const units = r.number(), rows = this.rows;
+		const units = r.number(),
+			rows = this.rows;
 		while (r.at < r.end) {
 			const table: Table = { metric: r.number(), first: 0, thread: 0, end: 0 };
 			const owner = r.number();
 			table.thread = r.number();
 			r.number();
 			table.first = rows.count;
-			for (let n = 0, kind; r.at < r.end && (kind = r.bytes[r.at++]);) {
+			for (let n = 0, kind; r.at < r.end && (kind = r.bytes[r.at++]); ) {
 				n += r.signed();
 				this.readRow(r, kind, n, units);
 			}
@@ -133,7 +192,9 @@ export class Profile {
 	}
 
 	private readRow(r: Reader, kind: number, n: number, units: number) {
-		const rows = this.rows, i = rows.count, calls = r.number();
+		const rows = this.rows,
+			i = rows.count,
+			calls = r.number();
 		rows.room();
 		rows.n[i] = n;
 		rows.calls[i] = calls;
@@ -144,15 +205,16 @@ export class Profile {
 		}
 		for (let u = 0; u < units; u++) {
 			const least = r.number();
-			let most = least, sum = least * calls, excess = 0;
+			let most = least,
+				sum = least * calls,
+				excess = 0;
 			if (!(kind & 2)) {
 				most = least + r.number();
 				sum = r.number();
-				excess = r.number() - sum / calls * sum;
+				excess = r.number() - (sum / calls) * sum;
 				excess += r.number() * 2 ** 64;
 			}
-			if (u === this.unit)
-				this.setCosts(i, least, most, sum, excess);
+			if (u === this.unit) this.setCosts(i, least, most, sum, excess);
 		}
 		rows.count++;
 	}
@@ -167,23 +229,24 @@ export class Profile {
 
 	// The same from columns: heads, kinds, sizes, calls, inputs, and four of each unit.
 	private readColumns(r: Reader, into: Map<number, Table[]>) {
-		const units = r.number(), bytes = Array.from({ length: 5 + 4 * units }, () => r.number()), rows = this.rows;
+		const units = r.number(),
+			bytes = Array.from({ length: 5 + 4 * units }, () => r.number()),
+			rows = this.rows;
 		const [heads, kinds, sizes, calls, inputs, ...costs] = bytes.map((size) => {
 			r.at += size;
 			return new Reader(r.bytes, r.at - size, r.at);
 		});
 		while (heads.at < heads.end) {
-			const table: Table = { metric: heads.number(), first: rows.count, thread: 0, end: 0 }, owner = heads.number();
+			const table: Table = { metric: heads.number(), first: rows.count, thread: 0, end: 0 },
+				owner = heads.number();
 			table.thread = heads.number();
 			heads.number();
-			for (let n = 0, kind; kinds.at < kinds.end && (kind = kinds.bytes[kinds.at++]);) {
+			for (let n = 0, kind; kinds.at < kinds.end && (kind = kinds.bytes[kinds.at++]); ) {
 				rows.room();
 				rows.n[rows.count] = n += sizes.signed();
 				rows.calls[rows.count] = calls.number();
-				for (let i = 0; i < 3 && !(kind & 4); i++)
-					inputs.number();
-				for (let u = 0; u < units; u++)
-					this.readCosts(costs, u, kind);
+				for (let i = 0; i < 3 && !(kind & 4); i++) inputs.number();
+				for (let u = 0; u < units; u++) this.readCosts(costs, u, kind);
 				rows.count++;
 			}
 			table.end = rows.count;
@@ -192,28 +255,29 @@ export class Profile {
 	}
 
 	private readCosts(costs: Reader[], u: number, kind: number) {
-		const i = this.rows.count, calls = this.rows.calls[i], least = costs[4 * u].number();
-		let most = least, sum = least * calls, excess = 0;
+		const i = this.rows.count,
+			calls = this.rows.calls[i],
+			least = costs[4 * u].number();
+		let most = least,
+			sum = least * calls,
+			excess = 0;
 		if (!(kind & 2)) {
 			most = least + costs[4 * u + 1].number();
 			const beyond = calls > 2 ? costs[4 * u + 2].number() : 0;
 			sum = (calls - 1) * least + most + beyond;
-			if (calls > 3)
-				excess = costs[4 * u + 3].number() - roundedOff(sum, calls);
+			if (calls > 3) excess = costs[4 * u + 3].number() - roundedOff(sum, calls);
 			else
 				for (const cost of calls === 3 ? [least, most, least + beyond] : [least, most])
 					excess += (cost - sum / calls) ** 2;
 		}
-		if (u === this.unit)
-			this.setCosts(i, least, most, sum, excess);
+		if (u === this.unit) this.setCosts(i, least, most, sum, excess);
 	}
 
 	private costs(r: Reader, units: number): number {
 		let cost = 0;
 		for (let u = 0; u < units; u++) {
 			const value = r.number();
-			if (u === this.unit)
-				cost = value;
+			if (u === this.unit) cost = value;
 		}
 		return cost;
 	}
@@ -221,17 +285,25 @@ export class Profile {
 	private readEdges(r: Reader) {
 		const units = r.number();
 		while (r.at < r.end)
-			this.edges.push({ thread: r.number(), caller: r.number(), callee: r.number(), calls: r.number(),
-				cost: this.costs(r, units) });
+			this.edges.push({
+				thread: r.number(),
+				caller: r.number(),
+				callee: r.number(),
+				calls: r.number(),
+				cost: this.costs(r, units),
+			});
 	}
 
 	private readContexts(r: Reader) {
-		const units = r.number(), [fn, parent, threads, calls, total, self] = this.nodes;
+		const units = r.number(),
+			[fn, parent, threads, calls, total, self] = this.nodes;
 		while (r.at < r.end) {
-			const thread = r.number(), number = r.number(), distance = r.number();
-			const numbers = this.nodeNumbers[thread] ??= new Map<number, number>();
+			const thread = r.number(),
+				number = r.number(),
+				distance = r.number();
+			const numbers = (this.nodeNumbers[thread] ??= new Map<number, number>());
 			numbers.set(number, fn.length);
-			parent.push(distance ? numbers.get(number - distance) ?? -1 : -1);
+			parent.push(distance ? (numbers.get(number - distance) ?? -1) : -1);
 			threads.push(thread);
 			fn.push(r.number());
 			r.number();
@@ -244,9 +316,15 @@ export class Profile {
 	private finishContexts() {
 		const [fn, parent, thread, calls, total, self] = this.nodes;
 		if (fn.length)
-			this.contexts = { count: fn.length, fn: Uint32Array.from(fn), parent: Int32Array.from(parent),
-				thread: Uint32Array.from(thread), calls: Float64Array.from(calls), total: Float64Array.from(total),
-				self: Float64Array.from(self) };
+			this.contexts = {
+				count: fn.length,
+				fn: Uint32Array.from(fn),
+				parent: Int32Array.from(parent),
+				thread: Uint32Array.from(thread),
+				calls: Float64Array.from(calls),
+				total: Float64Array.from(total),
+				self: Float64Array.from(self),
+			};
 		this.nodes = [];
 		this.nodeNumbers = [];
 	}
@@ -254,12 +332,16 @@ export class Profile {
 	private readVariants(r: Reader) {
 		const units = r.number();
 		while (r.at < r.end) {
-			const number = r.number(), rest = r.number() !== 0, callers: number[] = [];
-			for (let left = r.number(); left; left--)
-				callers.push(r.number());
-			const fn = r.number(), thread = r.number(), calls = r.number(), total = this.costs(r, units), self = this.costs(r, units);
-			for (let i = 0; i < 4; i++)
-				r.number();
+			const number = r.number(),
+				rest = r.number() !== 0,
+				callers: number[] = [];
+			for (let left = r.number(); left; left--) callers.push(r.number());
+			const fn = r.number(),
+				thread = r.number(),
+				calls = r.number(),
+				total = this.costs(r, units),
+				self = this.costs(r, units);
+			for (let i = 0; i < 4; i++) r.number();
 			push(this.variants, fn, { number, rest, callers, fn, thread, calls, total, self });
 		}
 	}
@@ -267,21 +349,22 @@ export class Profile {
 	// The points of a function, those of one size added up: of all threads, or of one.
 	points(fn: number, thread?: number): Point[] {
 		const tables = this.tables.get(fn) ?? [];
-		return this.gather(tables.filter((t) => t.metric === this.metric && (thread === undefined || t.thread === thread)));
+		return this.gather(
+			tables.filter((t) => t.metric === this.metric && (thread === undefined || t.thread === thread)),
+		);
 	}
 
 	// The same of some of its variants.
 	variantPoints(numbers: number[]): Point[] {
-		return this.gather(numbers.flatMap((number) => this.variantTables.get(number) ?? []).filter((t) => t.metric === this.metric));
+		return this.gather(
+			numbers.flatMap((number) => this.variantTables.get(number) ?? []).filter((t) => t.metric === this.metric),
+		);
 	}
 
 	private gather(tables: Table[]): Point[] {
 		const all: Point[] = [];
-		for (const table of tables)
-			for (let i = table.first; i < table.end; i++)
-				all.push(this.rows.point(i));
-		if (tables.length < 2)
-			return all;
+		for (const table of tables) for (let i = table.first; i < table.end; i++) all.push(this.rows.point(i));
+		if (tables.length < 2) return all;
 		all.sort((a, b) => a.n - b.n);
 		const kept: Point[] = [];
 		for (const point of all) {
@@ -291,7 +374,7 @@ export class Profile {
 				continue;
 			}
 			const apart = mean(last) - mean(point);
-			last.excess += point.excess + apart * apart * last.calls * point.calls / (last.calls + point.calls);
+			last.excess += point.excess + (apart * apart * last.calls * point.calls) / (last.calls + point.calls);
 			last.calls += point.calls;
 			last.min = Math.min(last.min, point.min);
 			last.max = Math.max(last.max, point.max);
@@ -304,13 +387,11 @@ export class Profile {
 // What was lost when sum^2 / calls was rounded down; of no account where it cannot be known.
 function roundedOff(sum: number, calls: number): number {
 	const square = sum * sum;
-	return Number.isSafeInteger(square) ? square % calls / calls : 0;
+	return Number.isSafeInteger(square) ? (square % calls) / calls : 0;
 }
 
 function push<K, V>(map: Map<K, V[]>, key: K, value: V) {
 	const list = map.get(key);
-	if (list)
-		list.push(value);
-	else
-		map.set(key, [value]);
+	if (list) list.push(value);
+	else map.set(key, [value]);
 }
