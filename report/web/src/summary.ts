@@ -30,7 +30,7 @@ function losses(model: Model): HTMLElement {
 	const some = Object.entries(lost).filter(([, count]) => count > 0);
 	const said = [
 		...problems,
-		...some.map(([name, count]) => `${exact(count)} ${model.facts.lost_means[name] || name} lost`),
+		...some.map(([name, count]) => `${exact(count)} ${(Object.hasOwn(model.facts.lost_means, name) && model.facts.lost_means[name]) || name} lost`),
 	];
 	if (!complete && !problems.length) said.push("the file is not whole");
 	return said.length ? h("span", { class: "lost" }, said.join("; ")) : h("span", null, "nothing");
