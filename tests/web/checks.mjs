@@ -4,7 +4,7 @@
 //
 // Each check makes one claim about a page; its name says which.
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Session, rows, saved } from "./browser.mjs";
 
@@ -388,6 +388,22 @@ checks["contexts: a recursion counts once"] = async () => {
 	}
 	await session.shot(page, "recursion");
 	await session.close(page);
+};
+
+checks["a page that is cut off shows what it has and says so"] = async () => {
+	const whole = readFileSync(join(folder, "wf.html"));
+	writeFileSync(join(folder, "cut.html"), whole.subarray(0, whole.length - 3000));
+	const page = await session.open("cut.html");
+	assert.match(await page.innerText("header .lost"), /cut off or damaged/);
+	assert.equal((await visible(page))[0].name, "str_tolower");
+	await openFunction(page, "str_tolower");
+	assert.match(await page.innerText(".plots"), /cannot be read/);
+	await session.close(page);
+	writeFileSync(join(folder, "cut.html"), whole.subarray(0, 60000));
+	const nothing = await session.browser.newPage();
+	await nothing.goto(`file://${join(folder, "cut.html")}`);
+	assert.match(await nothing.innerText("body"), /Opening the profile/);
+	await nothing.close();
 };
 
 checks["an empty profile says why there is nothing"] = async () => {

@@ -78,6 +78,17 @@ export class App {
 			this.main,
 			h("footer", null, h("span", { class: "label" }, "in a terminal"), " ", this.command, " ", copyButton),
 		);
+		this.model.profileReady.catch((reason) =>
+			this.page
+				.querySelector("header")
+				?.append(
+					h(
+						"p",
+						{ class: "lost" },
+						`This page is cut off or damaged: its points and contexts cannot be read (${reason instanceof Error ? reason.message : reason}).`,
+					),
+				),
+		);
 		document.title = `slope: ${this.model.report.program.join(" ") || this.model.facts.file}`.slice(0, 200);
 		addEventListener("hashchange", () => {
 			this.state = read();
