@@ -18,15 +18,13 @@
 
 uint64_t *pathevents_kept(struct context *ctx, uint64_t sp)
 {
-	return (uint64_t *)((char *)context_window(ctx) + sp);
+	return (uint64_t *)(ctx->path_window + sp);
 }
 
 /* A path begins here, in the same context as before. */
 static void begin_at(struct context *ctx, uint64_t pc, uint64_t measured)
 {
-	uint64_t begin = pathplaces_begin(pc);
-
-	ctx->path = (observer.path_contexts ? (ctx->path & ~PATHS_REGISTER_MASK & ~PATHS_MEASURED) | begin : begin) | measured;
+	ctx->path = pathplaces_begin(pc) | measured;
 }
 
 /* The same where a function begins. */
@@ -76,7 +74,7 @@ static const struct path_place *leave_call(struct context *ctx, uint64_t back, u
 	const struct path_place *p;
 
 	lock_take(&runtime.lock);
-	p = space_allows(&runtime.space, back - 1, 1, PROT_READ) ? pathplaces_at(back - 1) : NULL;
+	p = pathplaces_find(back - 1);
 	if (p && p->end == back)
 		leave_block(ctx, p, path, p->graph->core->block[p->vertex].instructions);
 	lock_give(&runtime.lock);
@@ -89,7 +87,7 @@ static void leave_at(struct context *ctx, uint64_t pc, uint64_t path)
 	const struct path_place *p;
 
 	lock_take(&runtime.lock);
-	p = space_allows(&runtime.space, pc, 1, PROT_READ) ? pathplaces_at(pc) : NULL;
+	p = pathplaces_find(pc);
 	if (p)
 		leave_block(ctx, p, path, pathplaces_instructions(p->start, pc));
 	lock_give(&runtime.lock);
@@ -114,27 +112,25 @@ static uint32_t leave_between(struct context *ctx, uint64_t from, uint64_t to)
 }
 
 /*
- * Handlers on an alternate stack are left, and with them what they had interrupted, for a place further up on the stack
- * where that was.
+ * Handlers are left, and with them what they had interrupted, on this stack or on another, for a place where none of their
+ * frames is. The stack pointer from which what is left now goes on upwards.
  */
-static uint32_t leave_handlers(struct context *ctx, uint64_t old, uint64_t sp)
+static uint64_t leave_handlers(struct context *ctx, uint64_t old, uint64_t sp)
 {
-	uint32_t fn = SLOPE_FN_NONE;
-
 	while (ctx->handlers) {
-		struct interrupted *i = &ctx->handler[ctx->handlers - 1];
+		const struct interrupted *i = &ctx->handler[ctx->handlers - 1];
+		uint64_t *kept = pathevents_kept(ctx, i->frame);
 
-		if (old >= PLAN_LOWEST && old < i->frame && i->frame - old < HANDLER_STACK_MAX)
-			leave_between(ctx, old, i->frame);
-		if (*pathevents_kept(ctx, i->frame))
-			leave_at(ctx, i->pc, *pathevents_kept(ctx, i->frame));
-		*pathevents_kept(ctx, i->frame) = 0;
-		ctx->handlers--;
-		if (i->sp < sp && sp - i->sp < PLAN_STACK_MAX_BYTES)
-			return leave_between(ctx, i->sp, sp);
+		if (old > i->frame || i->frame - old >= HANDLER_STACK_MAX || (sp >= old && sp <= i->frame))
+			break;           /* not in it, or still in it */
+		leave_between(ctx, old, i->frame);
+		if (*kept)
+			leave_at(ctx, i->pc, *kept);
+		*kept = 0;
 		old = i->sp;
+		ctx->handlers--;
 	}
-	return fn;
+	return old;
 }
 
 /* Control has come to pc with this stack pointer, and not by a return that we know of. */
@@ -142,22 +138,50 @@ static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 {
 	const struct space_region *region;
 	uint32_t fn = SLOPE_FN_NONE;
-	uint64_t old = ctx->old_sp;
+	uint64_t old = ctx->old_sp ? leave_handlers(ctx, ctx->old_sp, sp) : 0;
 
 	lock_take(&runtime.lock);
-	region = space_at(&runtime.space, old);
+	region = old ? space_at(&runtime.space, old) : NULL;
 	bool same_stack = old < sp && region && sp <= region->end;
 
 	lock_give(&runtime.lock);
 	if (same_stack)
 		fn = leave_between(ctx, old, sp);
-	else if (ctx->handlers)
-		fn = leave_handlers(ctx, old, sp);
 	ctx->old_sp = 0;
 	lock_take(&runtime.lock);
 	pathplaces_at_for(pc, fn);
 	begin_at(ctx, pc, 0);
+	if (observer.path_contexts && pathcontexts_number(ctx->path_context) == SLOPE_PATH_CONTEXT_NONE)
+		pathcontexts_root(ctx, 0);
 	lock_give(&runtime.lock);
+}
+
+/*
+ * A return that does not go back to its call: the unwinder has put a landing pad's address in place of the return
+ * address. Where that was to go is known from when the unwinder began.
+ */
+static void land_instead(struct context *ctx, uint64_t pc, uint64_t slot)
+{
+	for (size_t i = 0; i < ctx->unwound; i++)
+		if (ctx->unwinding[i].slot == slot) {
+			leave_call(ctx, ctx->unwinding[i].back, path_packed(ctx));
+			break;
+		}
+	ctx->unwound = 0;
+	land(ctx, pc, slot);
+}
+
+/* The block whose call comes back to pc, its return address having been kept at `slot`; NULL: none does. With the lock held. */
+static const struct path_place *called_from(const struct context *ctx, uint64_t pc, uint64_t slot)
+{
+	const struct path_place *p = pathplaces_find(pc - 1);
+
+	if (!p || p->end != pc || p->graph->core->block[p->vertex].end != SLOPE_BLOCK_CALLS)
+		return NULL;
+	for (size_t i = 0; i < ctx->unwound; i++)
+		if (ctx->unwinding[i].slot == slot && ctx->unwinding[i].back != pc)
+			return NULL;
+	return p;
 }
 
 /* ---- called from translated code and gate.S ---- */
@@ -166,6 +190,7 @@ void pathevents_landed(uint64_t sp)
 {
 	struct context *ctx = context_here();
 
+	path_unpack(ctx, ctx->path, observer.path_contexts);
 	if (ctx->path)
 		measures_resume(ctx, sp);
 	else
@@ -178,12 +203,18 @@ void pathevents_jump(uint64_t target, uint64_t sp)
 	struct context *ctx = context_here();
 	uint64_t *kept = pathevents_kept(ctx, sp - 8);
 
-	if (*kept && *(const uint64_t *)(sp - 8) == target) {
-		ctx->path = *kept;
-		*kept = 0;
+	if (!*kept || *(const uint64_t *)(sp - 8) != target) {
+		land(ctx, target, sp);
 		return;
 	}
-	land(ctx, target, sp);
+	path_unpack(ctx, *kept, observer.path_contexts);
+	*kept = 0;
+	lock_take(&runtime.lock);
+	const struct path_place *from = called_from(ctx, target, sp - 8);
+
+	lock_give(&runtime.lock);
+	if (!from)
+		land_instead(ctx, target, sp - 8);
 }
 
 void pathevents_return(uint64_t sp)
@@ -195,6 +226,8 @@ void pathevents_return(uint64_t sp)
 	*kept = 0;
 	if ((int64_t)ctx->path <= 0)
 		pathevents_landed(sp);
+	else
+		path_unpack(ctx, ctx->path, observer.path_contexts);
 }
 
 void pathevents_unexpected(uint64_t target, const struct path_place *place)
@@ -202,7 +235,7 @@ void pathevents_unexpected(uint64_t target, const struct path_place *place)
 	struct context *ctx = context_here();
 
 	lock_take(&runtime.lock);
-	leave_block(ctx, place, ctx->path, place->graph->core->block[place->vertex].instructions);
+	leave_block(ctx, place, path_packed(ctx), place->graph->core->block[place->vertex].instructions);
 	pathplaces_at_for(target, place->graph->core->function);
 	begin_at(ctx, target, 0);        /* and if it was measured, it is no longer */
 	lock_give(&runtime.lock);
@@ -221,8 +254,13 @@ static void take_hit(struct context *ctx, const struct path_hit *hit)
 
 void pathevents_miss(uint64_t number, uint64_t graph)
 {
+	pathevents_miss_packed(number | context_here()->path_context, graph);
+}
+
+void pathevents_miss_packed(uint64_t number, uint64_t graph)
+{
 	struct context *ctx = context_here();
-	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT + path_hit_at(number));
+	struct path_hit *hit = (struct path_hit *)(ctx->path_window + PATHS_CACHE_AT + path_hit_at(number));
 
 	if (hit->graph == graph + 1 && hit->number == number) {
 		hit->count++;
@@ -233,6 +271,22 @@ void pathevents_miss(uint64_t number, uint64_t graph)
 	*hit = (struct path_hit){ number, graph + 1, 1, 0 };
 }
 
+void pathevents_count(uint64_t number, const struct path_graph *g)
+{
+	struct context *ctx = context_here();
+
+	if (number >= g->core->paths.total) {
+		table_of(ctx)->lost++;   /* a path that control could not take, as far as we know */
+		return;
+	}
+	if (g->counters)
+		++*(uint64_t *)(ctx->path_window + g->counters + 8 * number);
+	else
+		pathevents_miss(number, g->core->number);
+	if (observer.on)
+		slope_path_sizes_note(ctx->fiber->core, g->core->function, g->core->number, number);
+}
+
 /* `last`: the activation ends, too. */
 static void count_end(struct context *ctx, const struct path_graph *g, uint32_t edge, bool last)
 {
@@ -240,13 +294,10 @@ static void count_end(struct context *ctx, const struct path_graph *g, uint32_t 
 
 	if (ctx->path & PATHS_MEASURED)
 		measures_path(ctx, &(struct slope_path_row){
-			.graph = g->core->number, .context = pathcontexts_number(number),
-			.number = observer.path_contexts ? number & PATHS_REGISTER_MASK : number, .stop = SLOPE_PATH_NOT_STOPPED,
+			.graph = g->core->number, .context = pathcontexts_number(ctx->path_context), .number = number,
+			.stop = SLOPE_PATH_NOT_STOPPED,
 		}, last);
-	if (g->counters)
-		++*(uint64_t *)((char *)context_window(ctx) + g->counters + 8 * number);
-	else
-		pathevents_miss(number, g->core->number);
+	pathevents_count(number, g);
 }
 
 static void take_edge(struct context *ctx, const struct path_graph *g, uint32_t edge, uint64_t target)
@@ -286,22 +337,8 @@ static void take_next(struct context *ctx, const struct path_place *p, uint64_t 
 {
 	uint32_t edge = pathplaces_edge(p, SLOPE_WAY_NEXT, next);
 
-	if (edge != UINT32_MAX && (ctx->path & (observer.path_contexts ? PATHS_REGISTER_MASK : ~PATHS_MEASURED)) >= PATHS_FIRST)
+	if (edge != UINT32_MAX && (ctx->path & ~PATHS_MEASURED) >= PATHS_FIRST)
 		take_edge(ctx, p->graph, edge, next);
-}
-
-/*
- * A return that does not go back to its call: the unwinder has put a landing pad's address in place of the return
- * address. Where that was to go is known from when the unwinder began.
- */
-static void land_instead(struct context *ctx, uint64_t pc, uint64_t slot)
-{
-	for (size_t i = 0; i < ctx->unwound; i++)
-		if (ctx->unwinding[i].slot == slot) {
-			leave_call(ctx, ctx->unwinding[i].back, ctx->path);
-			break;
-		}
-	land(ctx, pc, slot);
 }
 
 /* Whoever is on the stack may be left, and return addresses may be overwritten. */
@@ -340,17 +377,19 @@ void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next)
 
 void pathevents_returned(struct context *ctx, uint64_t pc)
 {
-	const struct path_place *p;
+	uint64_t slot = ctx->reg[REG_RSP] - 8;
+	const struct path_place *from;
 
+	/* A handler returns to the code that ends it; what is on now is the path that it has interrupted. */
+	if (ctx->handlers && ctx->handler[ctx->handlers - 1].frame == slot)
+		return;
 	lock_take(&runtime.lock);
-	p = space_allows(&runtime.space, pc - 1, 1, PROT_READ) ? pathplaces_at(pc - 1) : NULL;
-	bool regular = p && p->end == pc && p->graph->core->block[p->vertex].end == SLOPE_BLOCK_CALLS;
-
-	if (regular)
-		take_next(ctx, p, pc);
+	from = called_from(ctx, pc, slot);
+	if (from)
+		take_next(ctx, from, pc);
 	lock_give(&runtime.lock);
-	if (!regular)
-		land_instead(ctx, pc, ctx->reg[REG_RSP] - 8);
+	if (!from)
+		land_instead(ctx, pc, slot);
 }
 
 /* A switch that translated code leaves to us. */
@@ -382,7 +421,7 @@ void pathevents_lazy(uint64_t sp, uint64_t instructions)
 	uint64_t back = *(const uint64_t *)sp;
 
 	lock_take(&runtime.lock);
-	p = space_allows(&runtime.space, back - 1, 1, PROT_READ) ? pathplaces_at(back - 1) : NULL;
+	p = pathplaces_find(back - 1);
 	lock_give(&runtime.lock);
 	if (p)
 		slope_path_repeat(table_of(context_here()), p->graph->core->number, p->vertex, instructions);
@@ -401,7 +440,7 @@ void pathevents_restorer(struct context *ctx, uint64_t next)
 	const struct path_place *p;
 
 	lock_take(&runtime.lock);
-	p = pathplaces_at(next - 1);
+	p = pathplaces_find(next - 1);
 	if (p)
 		leave_block(ctx, p, path_begin(p->graph, p->vertex), pathplaces_instructions(p->start, next));
 	lock_give(&runtime.lock);
@@ -411,7 +450,7 @@ void pathevents_restorer(struct context *ctx, uint64_t next)
 /* Interrupted at pc; the handler returns to an address that lies at sp. */
 void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t interrupted_sp, uint64_t handler, uint64_t sp)
 {
-	*pathevents_kept(ctx, sp) = ctx->path;
+	*pathevents_kept(ctx, sp) = path_packed(ctx);
 	if (ctx->handlers == CONTEXT_HANDLERS) {
 		for (unsigned i = 1; i < CONTEXT_HANDLERS; i++)
 			ctx->handler[i - 1] = ctx->handler[i];
@@ -434,12 +473,12 @@ void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
 	while (ctx->handlers && ctx->handler[ctx->handlers - 1].frame != sp - 8)
 		ctx->handlers--;
 	if (*kept) {
-		ctx->path = *kept;
+		path_unpack(ctx, *kept, observer.path_contexts);
 		*kept = 0;
 	}
 	/* The handler may have chosen another place to go on at. */
 	if (ctx->handlers && ctx->handler[ctx->handlers - 1].pc != pc) {
-		leave_at(ctx, ctx->handler[ctx->handlers - 1].pc, ctx->path);
+		leave_at(ctx, ctx->handler[ctx->handlers - 1].pc, path_packed(ctx));
 		lock_take(&runtime.lock);
 		begin_at(ctx, pc, 0);
 		lock_give(&runtime.lock);
@@ -453,11 +492,11 @@ void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
 void pathevents_start(struct context *ctx, uint64_t pc)
 {
 	lock_take(&runtime.lock);
-	if (observer.path_contexts && !ctx->path)
+	if (observer.path_contexts && !ctx->path_context)
 		pathcontexts_root(ctx, 0);
 	begin_function(ctx, pc);
 	lock_give(&runtime.lock);
-	if ((ctx->path & (observer.path_contexts ? PATHS_REGISTER_MASK : UINT64_MAX)) >= PATHS_FIRST)
+	if (ctx->path >= PATHS_FIRST)
 		ctx->path |= ctx->path_flag;
 	ctx->path_flag = 0;
 	ctx->path_pc = pc;
@@ -467,7 +506,7 @@ void pathevents_start(struct context *ctx, uint64_t pc)
 static void each_page(struct context *ctx, uint64_t from, uint64_t to, void (*visit)(struct context *ctx, uint64_t at))
 {
 	long pagemap = system_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
-	uint64_t window = (uint64_t)context_window(ctx), entry[PAGEMAP_RUN];
+	uint64_t window = (uint64_t)ctx->path_window, entry[PAGEMAP_RUN];
 
 	for (uint64_t at = from; at < to;) {
 		uint64_t pages = (to - at) / SLOPE_PAGE_BYTES;
@@ -492,7 +531,7 @@ static void leave_page(struct context *ctx, uint64_t at)
 /* Activations that have not returned, wherever the program has memory. */
 static void leave_all(struct context *ctx)
 {
-	leave_at(ctx, ctx->path_pc, ctx->path);
+	leave_at(ctx, ctx->path_pc, path_packed(ctx));
 	ctx->path = PATHS_NONE;
 	for (size_t i = 0; i < runtime.space.count; i++) {
 		const struct space_region *region = &runtime.space.region[i];
@@ -504,7 +543,7 @@ static void leave_all(struct context *ctx)
 
 static void take_counters(struct context *ctx, const struct path_graph *g)
 {
-	const uint64_t *counter = (const uint64_t *)((char *)context_window(ctx) + g->counters);
+	const uint64_t *counter = (const uint64_t *)(ctx->path_window + g->counters);
 	struct slope_path_row key = {
 		.graph = g->core->number, .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED,
 	};
@@ -518,7 +557,7 @@ static void take_counters(struct context *ctx, const struct path_graph *g)
 
 static void take_cache(struct context *ctx)
 {
-	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT);
+	struct path_hit *hit = (struct path_hit *)(ctx->path_window + PATHS_CACHE_AT);
 
 	for (uint32_t i = 0; i < 1u << PATHS_CACHE_LOG2; i++, hit++) {
 		if (!hit->count)
@@ -530,9 +569,11 @@ static void take_cache(struct context *ctx)
 
 static void forget_counts(struct context *ctx)
 {
-	char *window = context_window(ctx);
+	char *window = ctx->path_window;
 
 	system_call(__NR_madvise, (long)(window + PATHS_COUNTERS_AT), PATHS_COUNTERS_END - PATHS_COUNTERS_AT, MADV_DONTNEED, 0, 0, 0);
+	if (observer.path_contexts)
+		system_call(__NR_madvise, (long)(window + PATHS_ENTERS_AT), sizeof(struct path_enter) << PATHS_ENTERS_LOG2, MADV_DONTNEED, 0, 0, 0);
 	system_call(__NR_madvise, (long)(window + PATHS_CACHE_AT), sizeof(struct path_hit) << PATHS_CACHE_LOG2, MADV_DONTNEED, 0, 0, 0);
 }
 

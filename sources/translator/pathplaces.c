@@ -36,7 +36,7 @@ static void start(void)
 	places.ready = true;
 }
 
-static const struct path_place *find(uint64_t pc)
+const struct path_place *pathplaces_find(uint64_t pc)
 {
 	uint64_t *first;
 
@@ -99,7 +99,7 @@ static enum flow_place place(void *data, uint64_t entry, uint64_t pc, uint64_t *
 	*until = pc + 1;
 	if (!is_followed(pc))
 		return codeplaces_in_linkage(pc) ? FLOW_BORDER : FLOW_NO_CODE;
-	if (find(pc))
+	if (pathplaces_find(pc))
 		return FLOW_TAKEN;
 	if (codeplaces_is_border(pc))
 		return FLOW_BORDER;
@@ -261,13 +261,13 @@ static struct path_graph *make(uint64_t entry, uint32_t fn)
 
 const struct path_place *pathplaces_at_for(uint64_t pc, uint32_t fn)
 {
-	const struct path_place *p = find(pc);
+	const struct path_place *p = pathplaces_find(pc);
 
 	if (p || !is_followed(pc))
 		return p;
 	if (!make(pc, fn == SLOPE_FN_NONE ? codeplaces_function(pc) : fn))
 		return NULL;
-	return find(pc);
+	return pathplaces_find(pc);
 }
 
 const struct path_place *pathplaces_at(uint64_t pc)
@@ -413,6 +413,37 @@ static bool split(struct path_graph *g, uint32_t vertex, uint64_t pc)
 	return cut_place(g, vertex, second, end);
 }
 
+/* Does an instruction of the block begin here? */
+static bool has_instruction(const struct path_place *p, uint64_t pc)
+{
+	ZydisDecodedInstruction i;
+	uint64_t at = p->start;
+
+	decoder_begin(&runtime.decoder);
+	while (at < pc && decode(NULL, at, &i, NULL))
+		at += i.length;
+	decoder_end(&runtime.decoder);
+	return at == pc;
+}
+
+/* The block is no code: what lies between functions may look like some. */
+static void drop_place(const struct path_place *p)
+{
+	const struct path_graph *g = p->graph;
+	uint64_t last = (p->end - 1) >> LINE_LOG2;
+	uint32_t vertex = p->vertex;
+
+	for (uint64_t line = p->start >> LINE_LOG2; line <= last; line++) {
+		struct path_place **at = (struct path_place **)slope_map_get(&places.line, line);
+
+		while (at && *at)
+			if ((*at)->graph == g && (*at)->vertex == vertex)
+				*at = (*at)->next;
+			else
+				at = &(*at)->next;
+	}
+}
+
 /*
  * Where control comes back to behind a call, the block of the call has something to do first if paths end there: then one
  * begins with that block.
@@ -421,11 +452,15 @@ uint64_t pathplaces_begin(uint64_t pc)
 {
 	const struct path_place *p = pathplaces_at(pc), *before;
 
+	if (p && p->start != pc && !has_instruction(p, pc)) {
+		drop_place(p);
+		p = pathplaces_at(pc);
+	}
 	if (!p)
 		return PATHS_NONE;
 	if (p->start != pc && split(p->graph, p->vertex, pc))
-		p = find(pc);
-	before = p->start == pc ? find(pc - 1) : NULL;
+		p = pathplaces_find(pc);
+	before = p->start == pc ? pathplaces_find(pc - 1) : NULL;
 	if (before && before->graph == p->graph && before->end == pc &&
 	    before->graph->core->block[before->vertex].end == SLOPE_BLOCK_CALLS) {
 		uint32_t edge = pathplaces_edge(before, SLOPE_WAY_NEXT, pc);

@@ -56,6 +56,7 @@ struct graph {
 struct frame {
 	uint64_t sp;                 /* at its first instruction */
 	bool handler;
+	bool dark;                   /* of a function in no graph */
 	uint32_t block;              /* position; NONE: no path yet */
 	uint32_t executed;           /* instructions of that block */
 	bool inside;                 /* begun in the middle of it: it is over when it is left */
@@ -289,7 +290,7 @@ static struct frame *push(struct thread *t, uint64_t sp, bool handler)
 
 	f->sp = sp;
 	f->handler = handler;
-	f->inside = false;
+	f->inside = f->dark = false;
 	f->block = NONE;
 	f->length = 0;
 	return f;
@@ -330,7 +331,7 @@ static void come_back(struct thread *t, uint32_t at, uint64_t address, uint64_t 
 {
 	while (t->depth && t->frame[t->depth - 1].sp < sp)
 		pop(t);
-	struct frame *f = t->depth ? &t->frame[t->depth - 1] : push(t, sp, false);
+	struct frame *f = t->depth && !t->frame[t->depth - 1].dark ? &t->frame[t->depth - 1] : push(t, sp, false);
 
 	if (f->block != NONE && go_on(t, f, at, address))
 		return;
@@ -357,6 +358,8 @@ static void enter(struct thread *t, uint32_t at, uint64_t address, uint64_t sp)
 	}
 	if (t->signal || !f) {
 		begin_path(push(t, sp, t->signal), at, address);
+	} else if (f->dark && !t->returning) {
+		come_back(t, at, address, sp);
 	} else if (t->returning) {
 		while (t->depth && !t->frame[t->depth - 1].handler)
 			pop(t);
@@ -433,6 +436,8 @@ static void take(struct thread *t, const struct step *s)
 			uint32_t key[] = { BARE, module, (uint32_t)(address >> 32), (uint32_t)address };
 
 			add(key, 4, 1);
+			if (!t->left && f && f->block != NONE && is_call(&block[f->block]) && s->sp == t->last_sp - 8)
+				push(t, s->sp, false)->dark = true;
 			t->left = true;
 			return;
 		}

@@ -6,7 +6,8 @@
 #define KEEP __attribute__((noinline, noclone))
 
 static jmp_buf out, again;
-static volatile int sink;
+jmp_buf meeting;
+volatile int sink;
 
 KEEP static int deep(int n, int how)
 {
@@ -65,8 +66,43 @@ KEEP static int round_and_round(int n)
 	return s;
 }
 
+/*
+ * Where setjmp comes back to is also jumped to: one of the two ways there has something to add. It jumps back twice if `how`
+ * has bit 1.
+ */
+__asm__(".text\n"
+	".type meets, @function\n"
+	"meets:	push %rbx\n"
+	"	mov %edi, %ebx\n"
+	"	mov $7, %eax\n"
+	"	test $1, %bl\n"
+	"	jne 1f\n"
+	"	movl $2, sink(%rip)\n"
+	"1:	test $2, %bl\n"
+	"	je 2f\n"
+	"	test $8, %bl\n"
+	"	jne 2f\n"
+	"	lea meeting(%rip), %rdi\n"
+	"	call _setjmp\n"
+	"2:	test $4, %bl\n"
+	"	je 3f\n"
+	"	movl $3, sink(%rip)\n"
+	"3:	cmp $2, %eax\n"
+	"	jge 4f\n"
+	"	lea 1(%rax), %esi\n"
+	"	lea meeting(%rip), %rdi\n"
+	"	call longjmp\n"
+	"4:	pop %rbx\n"
+	"	ret\n"
+	".size meets, . - meets\n");
+int meets(int how);
+
 int main(void)
 {
-	printf("%d %d\n", catch_in_loop(13), round_and_round(9));
+	int s = 0;
+
+	for (int i = 0; i < 16; i++)
+		s += meets(i);
+	printf("%d %d %d\n", catch_in_loop(13), round_and_round(9), s);
 	return 0;
 }
