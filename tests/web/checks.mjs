@@ -462,6 +462,9 @@ checks["paths: the lines and numbers of slope paths"] = async () => {
 		said.paths.filter((p) => p.function === said.paths[0].function).length,
 	);
 	await session.close(page);
+	const only = await session.open("only.html");
+	assert.match(await only.innerText(".paths"), /Hot paths/);
+	await session.close(only);
 	const none = await session.open("wf.html", "#v=paths");
 	assert.match(await none.innerText(".paths"), /slope record --paths/);
 	await session.close(none);

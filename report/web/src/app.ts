@@ -131,6 +131,7 @@ export class App {
 	}
 
 	refresh() {
+		if (this.model.facts.paths_only && !location.hash) this.state.view = "paths";
 		const wanted = this.views[this.state.view] ?? this.list;
 		this.model.times = this.model.stops.includes(this.state.k) ? this.state.k : this.model.report.times;
 		if (wanted !== this.current) {
@@ -177,7 +178,7 @@ export class App {
 			["contexts", "Contexts"],
 			["threads", "Threads"],
 		];
-		if (this.model.paths) names.splice(2, 0, ["paths", "Paths"]);
+		if (this.model.hasPaths) names.splice(2, 0, ["paths", "Paths"]);
 		if (this.model.diff) names.push(["changes", `Changes (${exact(this.model.diff.functions.length)})`]);
 		const here = this.state.view === "function" ? "functions" : this.state.view;
 		this.tabs.replaceChildren(

@@ -84,6 +84,11 @@ export class Model {
 		}
 	}
 
+	// Known before they are read.
+	get hasPaths(): boolean {
+		return this.paths !== null || document.getElementById("slope-paths") !== null;
+	}
+
 	get functions(): ReportFunction[] {
 		return this.report.functions;
 	}

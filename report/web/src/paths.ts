@@ -64,6 +64,10 @@ export class PathsView implements View {
 
 	show() {
 		const paths = this.model.paths;
+		if (!paths && this.model.hasPaths) {
+			this.element.replaceChildren(h("p", { class: "none" }, "Reading the paths \u2026"));
+			return;
+		}
 		if (!paths) {
 			this.element.replaceChildren(
 				h("h2", null, "No paths"),
