@@ -159,3 +159,13 @@ uint64_t slope_datafile_functions(const struct slope_profile *profile)
 	}
 	return functions;
 }
+
+uint64_t slope_datafile_samples(const struct slope_profile *profile)
+{
+	int unit = slope_profile_unit(profile, "samples");
+	uint64_t samples = 0;
+
+	for (size_t i = 0; unit >= 0 && i < profile->row_count; i++)
+		samples += profile->row[i].self[unit];
+	return samples;
+}

@@ -52,6 +52,9 @@ uint64_t slope_datafile_points(const struct slope_profile *profile);
 /* Different paths that were taken, in all threads and contexts; the functions that have any are added to `*functions`. */
 uint64_t slope_datafile_paths(const struct slope_profile *profile, uint64_t *functions);
 
+/* Samples in all; 0 in a profile that was not sampled. */
+uint64_t slope_datafile_samples(const struct slope_profile *profile);
+
 /* Functions that ran, without the stand-in for threads. */
 uint64_t slope_datafile_functions(const struct slope_profile *profile);
 

@@ -69,7 +69,9 @@ int slope_verb_explain(int argc, char **argv)
 	struct slope_profile *profile = path ? slope_datafile_open_costs(path) : NULL;
 	int result = SLOPE_EXIT_WRONG;
 
-	if (profile) {
+	if (profile && slope_profile_is_sampled(profile)) {
+		slope_say("%s was sampled: it has no input sizes and so no growth; record without --source=sampler", path);
+	} else if (profile) {
 		slope_datafile_say_problems(profile, path);
 		result = explain(profile, argv[1], &s);
 	}

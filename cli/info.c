@@ -267,6 +267,8 @@ static void statistics_facts(struct facts *f, const struct slope_profile *p, con
 {
 	if (f->json)
 		slope_facts_statistics(&f->out, s);
+	else if (slope_profile_is_sampled(p))
+		text_fact(f, "curves", "none: it was sampled, without input sizes");
 	else
 		slope_statistics_text(s, p->unit_name[0] ? p->unit_name[0] : "?", KEY_COLUMNS, stdout);
 }

@@ -74,6 +74,10 @@ bool slope_judging_has_points(const struct slope_profile *p, const char *path, u
 {
 	if (has_points(p, metric))
 		return true;
+	if (slope_profile_is_sampled(p)) {
+		slope_say("%s was sampled: it has no input sizes and so no growth; record without --source=sampler", path);
+		return false;
+	}
 	slope_say("%s has no points: the run called no function, or --toggle, --only and --skip left none", path);
 	return false;
 }

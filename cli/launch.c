@@ -19,6 +19,7 @@
 
 #define TOOL_NAME "slope-amd64-linux"
 #define TRANSLATOR_NAME "slope-translator"
+#define SAMPLER_NAME "slope-sampler.so"
 #define PRELOAD_NAME "vgpreload_core-amd64-linux.so"     /* Valgrind puts it into every program */
 
 static char *find_valgrind(void)
@@ -48,31 +49,32 @@ static char *tool_folder(const char *base, const char *tail)
 	return absolute;
 }
 
-/* The translator in this folder, or NULL. */
-static char *translator_in(const char *base, const char *tail)
+/* The file of this name in this folder, or NULL. */
+static char *file_in(const char *base, const char *tail, const char *name)
 {
-	char *file = slope_text("%s%s/%s", base, tail, TRANSLATOR_NAME);
+	char *file = slope_text("%s%s/%s", base, tail, name);
 
-	if (access(file, X_OK) == 0)
+	if (access(file, R_OK | X_OK) == 0)
 		return file;
 	free(file);
 	return NULL;
 }
 
-static char *find_translator(void)
+/* A source by its file, which `place` in the build folder has, or libexec. */
+static char *find_source(const char *place, const char *name)
 {
 	const char *forced = getenv("SLOPE_LIBEXEC");
 	char self[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 
 	if (forced && *forced)
-		return translator_in(forced, "");
+		return file_in(forced, "", name);
 	if (length <= 0)
 		return NULL;
 	self[length] = '\0';
-	char *here = dirname(self), *found = translator_in(here, "/sources/translator");
+	char *here = dirname(self), *found = file_in(here, place, name);
 
-	return found ? found : translator_in(here, "/../libexec/slope");
+	return found ? found : file_in(here, "/../libexec/slope", name);
 }
 
 static char *find_folder(void)
@@ -98,8 +100,9 @@ void slope_launcher_find(struct slope_launcher *launcher)
 	launcher->valgrind = find_valgrind();
 	launcher->folder = find_folder();
 	launcher->tool = launcher->folder ? slope_text("%s/%s", launcher->folder, TOOL_NAME) : NULL;
-	launcher->translator = find_translator();
-	launcher->translated = launcher->native = launcher->alike = false;
+	launcher->translator = find_source("/sources/translator", TRANSLATOR_NAME);
+	launcher->sampler = find_source("/sources/sampler", SAMPLER_NAME);
+	launcher->translated = launcher->sampled = launcher->native = launcher->alike = false;
 	launcher->signal = 0;
 	for (int fd = 0; fd < 3; fd++)
 		launcher->stdio[fd] = -1;
@@ -107,6 +110,7 @@ void slope_launcher_find(struct slope_launcher *launcher)
 
 void slope_launcher_fini(struct slope_launcher *launcher)
 {
+	free(launcher->sampler);
 	free(launcher->valgrind);
 	free(launcher->folder);
 	free(launcher->tool);
@@ -115,7 +119,7 @@ void slope_launcher_fini(struct slope_launcher *launcher)
 
 bool slope_launcher_check(const struct slope_launcher *launcher)
 {
-	if (launcher->translated && launcher->translator)
+	if ((launcher->translated && launcher->translator) || launcher->sampled)
 		return true;
 	if (!launcher->valgrind)
 		slope_say("valgrind is not on PATH; install it (on Debian: apt install valgrind)");
@@ -206,11 +210,32 @@ static void source_arguments(const struct slope_launcher *launcher, const struct
 		slope_list_add(argv, "%s", *program);
 }
 
+/* The program itself, with the sampler loaded before its own libraries. Returns only when it fails. */
+static void execute_sampled(const struct slope_launcher *launcher, const struct slope_list *settings, char *const *program)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char *preload = slope_text("%s%s%s", launcher->sampler, before ? ":" : "", before ? before : "");
+	char *file = slope_program_find(program[0]);
+
+	for (size_t i = 0; i < settings->count; i++)
+		putenv(settings->text[i]);
+	const char *words = getenv("SLOPE_SAMPLER");
+	char *all = slope_text("%s%smain=%ld", words ? words : "", words ? " " : "", (long)getpid());
+
+	setenv("SLOPE_SAMPLER", all, 1);
+	setenv("LD_PRELOAD", preload, 1);
+	execv(file ? file : program[0], program);
+}
+
 /* Returns only when it fails. */
 static void execute(const struct slope_launcher *launcher, const struct slope_list *options, char *const *program)
 {
 	struct slope_list argv = { 0 };
 
+	if (launcher->sampled) {
+		execute_sampled(launcher, options, program);
+		return;
+	}
 	if (launcher->native) {
 		char *file = slope_program_find(program[0]);
 
@@ -227,10 +252,11 @@ static void become_source(const struct slope_launcher *launcher, const struct sl
 {
 	int error;
 
-	if ((!launcher->translated && !launcher->native) || launcher->alike)
+	if ((!launcher->translated && !launcher->sampled && !launcher->native) || launcher->alike)
 		setenv("VALGRIND_LIB", launcher->folder, 1);
 	setenv("LD_BIND_NOW", "1", 1);
-	keep_copies_steady();
+	if (!launcher->sampled)
+		keep_copies_steady();
 	if (launcher->alike)
 		make_alike(launcher);
 	for (int fd = 0; fd < 3; fd++)
@@ -283,8 +309,8 @@ static bool start_failed(const struct slope_launcher *launcher, const char *prog
 
 	if (read(pipe, &error, sizeof error) != sizeof error)
 		return false;
-	slope_say("cannot start %s: %s", launcher->native ? program : launcher->translated ? launcher->translator : launcher->valgrind,
-		  strerror(error));
+	slope_say("cannot start %s: %s", launcher->native || launcher->sampled ? program : launcher->translated ? launcher->translator :
+		  launcher->valgrind, strerror(error));
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Runs a program under a source: the Valgrind tool or the translator. Finds what
+ * Runs a program under a source: the Valgrind tool, the translator or the sampler. Finds what
  * is needed, starts it, stands between the terminal and the program for signals, and waits.
  */
 #ifndef SLOPE_CLI_LAUNCH_H
@@ -18,6 +18,8 @@ struct slope_launcher {
 	char *tool;                  /* folder/slope-amd64-linux */
 	char *translator;            /* slope's own */
 	bool translated;             /* the translator is to be used */
+	char *sampler;               /* slope-sampler.so */
+	bool sampled;                /* the sampler is to be used; options are then settings for the environment */
 	bool native;                 /* no source at all: the program by itself, with the environment that it has under one */
 	int stdio[3];                /* what the program gets for 0, 1 and 2; -1: ours */
 	int signal;                  /* the last that was passed on to the program, or that the terminal sent to both; 0: none */

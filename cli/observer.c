@@ -7,6 +7,7 @@
 
 #include "cli/messages.h"
 #include "cli/program.h"
+#include "cli/sampled.h"
 
 #define LINE_BYTES 512u
 
@@ -39,12 +40,30 @@ char *slope_observer_obstacle(const struct slope_launcher *launcher, const char 
 		     : slope_text("%s does not start (wait status %d)", launcher->translator, status);
 }
 
+static bool choose_sampler(struct slope_launcher *launcher, const char *file)
+{
+	if (!launcher->sampler) {
+		slope_say("--source=sampler: slope-sampler.so is missing %s; build it with 'make', for x86-64 and glibc 2.35 or later",
+			  getenv("SLOPE_LIBEXEC") ? "in SLOPE_LIBEXEC" : "beside the slope command");
+		return false;
+	}
+	char *obstacle = slope_sampled_obstacle(file);
+
+	if (obstacle)
+		slope_say("--source=sampler: %s cannot be sampled: %s", file, obstacle);
+	launcher->sampled = !obstacle;
+	free(obstacle);
+	return launcher->sampled;
+}
+
 bool slope_observer_choose(struct slope_launcher *launcher, enum slope_source wanted, const char *file, uint64_t cell_bytes)
 {
 	bool asked = wanted == SLOPE_SOURCE_TRANSLATOR;
 	bool preferred = wanted == SLOPE_SOURCE_ANY && SLOPE_SOURCE_PREFERRED == SLOPE_SOURCE_TRANSLATOR;
 
-	launcher->translated = false;
+	launcher->translated = launcher->sampled = false;
+	if (wanted == SLOPE_SOURCE_SAMPLER)
+		return choose_sampler(launcher, file);
 	if (!asked && !(preferred && launcher->translator))
 		return true;
 	char *obstacle = slope_observer_obstacle(launcher, file, cell_bytes);

@@ -29,9 +29,10 @@ enum slope_source { SLOPE_SOURCE_VALGRIND, SLOPE_SOURCE_TRANSLATOR, SLOPE_SOURCE
 char *slope_observer_obstacle(const struct slope_launcher *launcher, const char *file, uint64_t cell_bytes);
 
 /*
- * Sets `launcher->translated`. When the translator was asked for and cannot,
+ * Sets `launcher->translated` and `launcher->sampled`. When the translator was asked for and cannot,
  * false, with a line that names Valgrind; when it is only preferred, Valgrind
  * takes over, and a line says so (nothing where this build has no translator).
+ * The sampler is only taken when it was asked for.
  */
 bool slope_observer_choose(struct slope_launcher *launcher, enum slope_source wanted, const char *file, uint64_t cell_bytes);
 

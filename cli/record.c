@@ -19,6 +19,7 @@
 #include "cli/perturbation.h"
 #include "cli/program.h"
 #include "cli/recording.h"
+#include "cli/sampled.h"
 #include "cli/verbs.h"
 #include "cli/verification.h"
 
@@ -80,6 +81,12 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		  "let threads take turns in order", 0, 0 },
 		{ "max-threads", 0, SLOPE_OPTION_NUMBER, &s->max_threads, "N",
 		  "threads that may exist at one time; each takes some memory in advance (1000)", 2, 1000000 },
+		{ "rate", 0, SLOPE_OPTION_NUMBER, &s->rate, "N",
+		  "with --source=sampler: samples per second of each thread (1000); no events but time yet", 1, SLOPE_RATE_MAX },
+		{ "clock", 0, SLOPE_OPTION_CHOICE, &s->clock, "cpu|wall",
+		  "with --source=sampler: time of the processor, or time that passes (cpu)", 0, 0 },
+		{ "no-trampoline", 0, SLOPE_OPTION_FLAG, &s->no_trampoline, NULL,
+		  "with --source=sampler: leave return addresses alone; calls are not counted", 0, 0 },
 		{ "no-symbols", 0, SLOPE_OPTION_FLAG, &s->no_symbols, NULL,
 		  "leave names, files and lines for the report to find", 0, 0 },
 		{ "verify", 0, SLOPE_OPTION_FLAG, &s->verify, NULL,
@@ -282,12 +289,8 @@ static bool sensible(struct slope_settings *s)
 	s->input_given = s->input != INPUT_NOT_GIVEN;
 	if (!s->input_given)
 		s->input = 0;
-
-	if (s->source == SLOPE_SOURCE_SAMPLER) {
-		slope_say("--source=sampler: this build has no sampler%s; leave the option out",
-			  s->paths || s->event ? ", and paths need the translator" : "");
+	if (!slope_sampled_sensible(s))
 		return false;
-	}
 	if (s->verify && s->source != SLOPE_SOURCE_ANY) {
 		slope_say("--verify runs the program under both exact sources; leave --source out");
 		return false;
@@ -315,7 +318,7 @@ static int exit_status(int status)
 }
 
 struct totals {
-	uint64_t functions, points;
+	uint64_t functions, points, samples;
 	uint64_t paths, path_functions;
 };
 
@@ -360,6 +363,7 @@ static bool finish_profile(const struct slope_settings *s, const char *path, boo
 		save_named(profile, path);
 	totals->functions += slope_datafile_functions(profile);
 	totals->points += slope_datafile_points(profile);
+	totals->samples += slope_datafile_samples(profile);
 	totals->paths += slope_datafile_paths(profile, &totals->path_functions);
 	slope_profile_free(profile);
 	return true;
@@ -383,6 +387,8 @@ static const char *why_empty(const struct slope_settings *s)
 		return "no function that fits --toggle was called (one that was inlined has no name of its own)";
 	if (s->only.count)
 		return "no function or module that ran fits --only";
+	if (s->source == SLOPE_SOURCE_SAMPLER)
+		return "it took less time than there is between two samples; use a longer run";
 	return s->skip.count ? "everything that ran fits --skip" : "the program ran none, or had stopped the collecting";
 }
 
@@ -394,6 +400,9 @@ static char *contents(const struct totals *totals, const char **verb)
 	*verb = totals->functions ? "report" : "paths";
 	if (!totals->functions)
 		return slope_text("%llu paths through %llu functions", paths, (unsigned long long)totals->path_functions);
+	if (totals->samples)
+		return slope_text("%llu functions, %llu samples", (unsigned long long)totals->functions,
+				  (unsigned long long)totals->samples);
 	return slope_text(paths ? "%llu functions, %llu points, %llu paths" : "%llu functions, %llu points",
 			  (unsigned long long)totals->functions, (unsigned long long)totals->points, paths);
 }
@@ -416,7 +425,7 @@ static void say_closing(const struct slope_runfiles *files, const struct totals 
 }
 
 /* The main process left no profile. What its end tells about the reason. */
-static int say_nothing_left(const struct slope_runfiles *files, const char *program, int status)
+static int say_nothing_left(const struct slope_runfiles *files, const char *program, int status, bool sampled)
 {
 	const char *kept = files->old_inode ? "; the earlier profile is untouched" : "";
 
@@ -425,8 +434,12 @@ static int say_nothing_left(const struct slope_runfiles *files, const char *prog
 			  WTERMSIG(status), strsignal(WTERMSIG(status)), kept);
 		return exit_status(status);
 	}
-	slope_say("%s ended with status %d but its profile could not be written; "
-		  "look for the reason above, or ask 'slope doctor'%s", program, WEXITSTATUS(status), kept);
+	if (sampled && files->found.count)
+		slope_say("%s has become another program by exec that cannot be sampled, and ended with status %d; "
+			  "what was sampled before is in %s%s", program, WEXITSTATUS(status), shown(files->found.text[0]), kept);
+	else
+		slope_say("%s ended with status %d but its profile could not be written; "
+			  "look for the reason above, or ask 'slope doctor'%s", program, WEXITSTATUS(status), kept);
 	return SLOPE_EXIT_FAILED;
 }
 
@@ -444,7 +457,7 @@ static int finish(const struct slope_settings *s, struct slope_recording *r, con
 		good &= finish_profile(s, files->found.text[i], files->partial && i == 0,
 				       have_main && i == 0 ? &status : NULL, &totals);
 	if (!have_main)
-		return say_nothing_left(files, program, status);
+		return say_nothing_left(files, program, status, s->source == SLOPE_SOURCE_SAMPLER);
 	if (files->partial)
 		slope_say("the profile could not be written to its end (a full disk?); the part that is whole is kept in %s",
 			  shown(files->found.text[0]));

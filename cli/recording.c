@@ -5,6 +5,7 @@
 
 #include "cli/mangled.h"
 #include "cli/messages.h"
+#include "cli/sampled.h"
 
 #define STACK_DEFAULT_BYTES (8u << 20)
 #define STACK_MAX_BYTES (UINT64_C(4) << 30)
@@ -115,12 +116,17 @@ bool slope_recording_run(struct slope_recording *r, const struct slope_settings 
 
 	if (!slope_runfiles_prepare(&r->files, output))
 		return false;
-	source_options(&options, s, launcher->translated, r->files.path);
-	path_options(&options, s);
-	add_patterns(&options, s, launcher->translated, file);
+	if (launcher->sampled) {
+		slope_sampled_environment(&options, s, r->files.path);
+	} else {
+		source_options(&options, s, launcher->translated, r->files.path);
+		path_options(&options, s);
+		add_patterns(&options, s, launcher->translated, file);
+	}
 	if (program[0][0] == '-')
 		program[0] = file;   /* or Valgrind would take it for an option */
-	ran = slope_toollog_open(&r->log, &options) && slope_launcher_run(launcher, &options, program, &r->pid, &r->status);
+	ran = (launcher->sampled || slope_toollog_open(&r->log, &options)) &&
+	      slope_launcher_run(launcher, &options, program, &r->pid, &r->status);
 	if (!ran)
 		slope_runfiles_cancel(&r->files);
 	slope_list_fini(&options);

@@ -33,6 +33,9 @@ struct slope_settings {
 	uint64_t path_sample;        /* one activation in so many is measured; 0: not given */
 	const char *perturbation;    /* as given; NULL: not */
 	uint64_t rounds;             /* what that says */
+	uint64_t rate;               /* of the sampler, per second; 0: not given */
+	unsigned clock;              /* 0: the processor's time, 1: what passes */
+	bool no_trampoline;
 };
 
 /* Starts as zeros. */

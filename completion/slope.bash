@@ -8,7 +8,7 @@ _slope_options() {
 	record)
 		echo '-o --output= --source= --cost= --input= --cell= --toggle= --only= --skip= --max-points='
 		echo '--contexts --context-sites --context-recursion= --burst --context= --max-contexts='
-		echo '--paths --event= --path-sample= --perturbation'
+		echo '--paths --event= --path-sample= --perturbation --rate= --clock= --no-trampoline'
 		echo '--fair-sched= --max-threads= --no-symbols --verify -j --json -q --quiet'
 		;;
 	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color=' ;;
@@ -42,6 +42,8 @@ _slope_values() {
 	record/--input) echo 'trms rms both' ;;
 	record/--cell) echo '1 2 4 8 16 32 64' ;;
 	record/--fair-sched) echo 'yes no' ;;
+	record/--clock) echo 'cpu wall' ;;
+	record/--rate) echo '100 1000 10000' ;;
 	record/--contexts) echo 'cct 1 2 4 10' ;;
 	record/--event) echo 'time cycles instructions cache-misses branch-misses page-faults task-clock context-switches' ;;
 	record/--path-sample) echo '1 64 1k' ;;

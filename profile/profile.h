@@ -271,6 +271,12 @@ static inline const char *slope_profile_name(const struct slope_profile_function
 /* Position of a unit by name, or -1. */
 int slope_profile_unit(const struct slope_profile *p, const char *name);
 
+/* Was it sampled: has it time by call path, but no input sizes? */
+static inline bool slope_profile_is_sampled(const struct slope_profile *p)
+{
+	return !p->metrics && slope_profile_unit(p, "samples") >= 0;
+}
+
 /* The same for what was measured of paths. */
 int slope_profile_path_metric(const struct slope_profile *p, const char *name);
 

@@ -37,7 +37,7 @@ const char *slope_parts_unit(const char *unit)
 		return " (instructions)";
 	if (!strcmp(unit, "bb"))
 		return " (basic blocks)";
-	return strcmp(unit, "time") ? "" : " (nanoseconds)";
+	return strcmp(unit, "time") && strcmp(unit, "cpu-time") && strcmp(unit, "wall-time") ? "" : " (nanoseconds)";
 }
 
 /* ---- head ---- */

@@ -43,6 +43,9 @@ struct slope_report_options slope_report_defaults(const struct slope_profile *p)
 /* The table of `slope report`. */
 bool slope_report_text(const struct slope_profile *p, const struct slope_report_options *o, FILE *out);
 
+/* The same for a profile without input sizes; slope_report_text passes those on. By self cost unless told otherwise. */
+bool slope_report_sampled_text(const struct slope_profile *p, const struct slope_report_options *o, FILE *out);
+
 /* The same facts as JSON, schema "slope-report/1". Set top to 0 unless the user has asked for another number. */
 bool slope_report_json(const struct slope_profile *p, const struct slope_report_options *o, FILE *out);
 

@@ -469,6 +469,8 @@ bool slope_report_text(const struct slope_profile *p, const struct slope_report_
 	struct slope_report_rows r;
 	unsigned width = o->width ? o->width : UINT_MAX;
 
+	if (slope_profile_is_sampled(p))
+		return slope_report_sampled_text(p, o, out);
 	if (!slope_report_rows_init(&r, p, o))
 		return false;
 	struct view v = { .p = p, .rows = &r, .o = o, .width = width, .wide = width >= ROOM_FOR_PLOTS,

@@ -58,9 +58,10 @@ static bool put_head(const struct view *v, FILE *out)
 	slope_parts_run(v->p, v->o, out);
 	slope_parts_label("cost", v->o, out);
 	fprintf(out, "%s %s%s in all\n", slope_table_number(v->s.cost, number), unit, slope_parts_unit(unit));
-	put_input(v, out);
+	if (!slope_profile_is_sampled(v->p))
+		put_input(v, out);
 	ok &= slope_parts_losses(v->p, v->o, out);
-	if (!v->trms)
+	if (!v->trms && !slope_profile_is_sampled(v->p))
 		ok &= slope_parts_line("NOTE", "recorded with --input=rms: what came from other threads and from outside "
 					       "was not measured", v->o, out);
 	fputc('\n', out);
@@ -338,6 +339,8 @@ static void put_none(const struct view *v, FILE *out)
 			     "a function that the compiler inlined is part of its callers.\n", v->o->filter);
 	else if (!v->r.count)
 		fputs("No function was recorded: the program ran none, or --toggle, --only and --skip left none.\n", out);
+	else if (slope_profile_is_sampled(v->p))
+		fputs("The run was sampled: where the input of functions came from was not measured.\n", out);
 	else if (!v->trms)
 		fputs("Record again without --input=rms to see where the input of functions came from.\n", out);
 	else

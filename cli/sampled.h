@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What `record --source=sampler` needs to know before it starts a program. */
+#ifndef SLOPE_CLI_SAMPLED_H
+#define SLOPE_CLI_SAMPLED_H
+
+#include "cli/recording.h"
+
+/* Samples per second that can be asked for. */
+#define SLOPE_RATE_DEFAULT 1000u
+#define SLOPE_RATE_MAX 100000u
+
+/* Do the settings fit the sampler, or, with another source, do without it? If not, one line says why. */
+bool slope_sampled_sensible(const struct slope_settings *s);
+
+/* What keeps the sampler out of this file: one line without an end, which the caller frees; NULL: nothing. */
+char *slope_sampled_obstacle(const char *file);
+
+/* The settings as the sampler reads them: NAME=VALUE for the environment. */
+void slope_sampled_environment(struct slope_list *environment, const struct slope_settings *s, const char *path);
+
+#endif

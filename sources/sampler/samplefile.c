@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The profile of a process. It is written in whatever state the process is,
+ * a signal handler included: with system calls and pages of our own.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "format/encode.h"
+#include "sources/sampler/sampler.h"
+
+#define WAIT_TURNS 100000u       /* for handlers in other threads; each takes microseconds */
+#define PATH_BYTES (PATH_MAX + 64u)
+
+struct file {
+	struct slope_encoder encoder;
+	char path[PATH_BYTES], part[PATH_BYTES];
+	struct slope_session session;
+	struct slope_arena arena;
+	struct slope_folded *folded;
+	struct slope_sums *sums;
+	size_t threads;
+	int fd;
+};
+
+/* No sample is being taken, nor will be; what trampolines count is a word each. */
+static void stop(void)
+{
+	__atomic_store_n(&slope_sampler.stopped, true, __ATOMIC_SEQ_CST);
+	for (unsigned turn = 0; turn < WAIT_TURNS && __atomic_load_n(&slope_sampler.at_work, __ATOMIC_SEQ_CST); turn++)
+		sched_yield();
+}
+
+/* `out` with the process in place of each %p, or behind it. */
+static void make_path(char *path, size_t room)
+{
+	const struct slope_sampler *s = &slope_sampler;
+	size_t used = 0;
+	bool said = false;
+
+	for (const char *c = s->out; *c && used + 32 < room; c++) {
+		if (c[0] == '%' && c[1] == 'p') {
+			used += (size_t)snprintf(path + used, room - used, "%ld", (long)s->pid);
+			said = true;
+			c++;
+		} else {
+			path[used++] = *c;
+		}
+	}
+	path[used] = '\0';
+	if (!said && s->pid != s->main_pid)
+		used += (size_t)snprintf(path + used, room - used, ".%ld", (long)s->pid);
+}
+
+/* The name of the image that an exec replaces. */
+static void make_image_path(char *path, size_t room)
+{
+	make_path(path, room);
+	size_t used = strlen(path);
+
+	snprintf(path + used, room - used, ".exec%u", slope_sampler.images);
+}
+
+static bool write_all(void *ctx, const void *bytes, size_t count)
+{
+	const struct file *file = ctx;
+	const char *at = bytes;
+
+	while (count) {
+		ssize_t done = write(file->fd, at, count);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return false;
+		at += done;
+		count -= (size_t)done;
+	}
+	return true;
+}
+
+/* A thread that has ended without a sample is not. */
+static bool is_shown(const struct slope_sampled *t)
+{
+	return t->armed || t->samples;
+}
+
+static bool fold_all(struct file *f)
+{
+	size_t count = 0, i = 0;
+
+	for (const struct slope_sampled *t = slope_sampler.newest; t; t = t->next)
+		count += is_shown(t);
+	f->folded = slope_arena_alloc(&f->arena, (count + 1) * sizeof *f->folded);
+	f->sums = slope_arena_alloc(&f->arena, (count + 1) * sizeof *f->sums);
+	if (!f->folded || !f->sums)
+		return false;
+	for (struct slope_sampled *t = slope_sampler.newest; t && i < count; t = t->next)
+		if (is_shown(t) && !slope_folding(&f->folded[i++], t, &f->session, &f->arena))
+			return false;
+	count = i;
+	for (f->threads = 0; f->threads < count; f->threads++)
+		if (!slope_folding_sums(&f->sums[f->threads], &f->folded[f->threads], &f->session, &f->arena))
+			return false;
+	return true;
+}
+
+static void put_facts(struct file *f, const char *ended, int exit_code, int signal)
+{
+	const struct slope_sampler *s = &slope_sampler;
+	struct slope_facts facts = {
+		.source = "sampler", .directory = s->directory, .created_by = SLOPE_VERSION, .ended = ended,
+		.exit_code = exit_code, .exit_signal = signal, .process = (uint64_t)s->pid, .parent_process = (uint64_t)getppid(),
+		.runs = 1, .units = SLOPE_SAMPLED_UNITS,
+		.argument = (const char *const *)s->argv, .argument_count = (size_t)s->argc,
+	};
+
+	facts.unit_name[SLOPE_SAMPLED_TIME] = s->wall ? "wall-time" : "cpu-time";
+	facts.unit_name[SLOPE_SAMPLED_COUNT] = "samples";
+	slope_encode_facts(&f->encoder, &facts);
+}
+
+static void put_losses(struct file *f)
+{
+	static const char *const name[] = {
+#define X(id, word, sentence) word,
+		SLOPE_SAMPLER_LOST_LIST(X)
+#undef X
+	};
+	static const char *const text[] = {
+#define X(id, word, sentence) sentence,
+		SLOPE_SAMPLER_LOST_LIST(X)
+#undef X
+	};
+
+	for (unsigned i = 0; i < SLOPE_SAMPLER_LOST_COUNT; i++) {
+		struct slope_lost_entry entry = { .name = slope_text_of(name[i]), .text = slope_text_of(text[i]) };
+
+		for (const struct slope_sampled *t = slope_sampler.newest; t; t = t->next)
+			entry.count += t->lost[i];
+		slope_encode_lost(&f->encoder, &entry);
+	}
+	slope_encode_lost(&f->encoder, &(struct slope_lost_entry){
+		.name = slope_text_of("threads"),
+		.text = slope_text_of("threads that could not be followed, for want of memory or of timers"),
+		.count = slope_sampler.session.lost[SLOPE_LOST_THREADS] });
+}
+
+static void put_code(struct file *f)
+{
+	const struct slope_session *s = &f->session;
+
+	for (size_t i = 0; i < s->module_count; i++) {
+		const struct slope_module *m = &s->module[i];
+		struct slope_module_entry entry = { .number = (uint32_t)i, .path = slope_text_of(m->path),
+						    .build_id_bytes = m->build_id_bytes, .start = m->start, .bytes = m->bytes };
+
+		slope_copy(entry.build_id, m->build_id, sizeof entry.build_id);
+		slope_encode_module(&f->encoder, &entry);
+	}
+	for (size_t i = 0; i < s->function_count; i++)
+		slope_encode_function(&f->encoder, &(struct slope_function_entry){
+			.number = (uint32_t)i, .module = s->function[i].module, .flags = s->function[i].flags,
+			.offset = s->function[i].offset, .raw_name = slope_text_of(s->function[i].name) });
+}
+
+/* A thread that goes on may have been given its name after its start. */
+static void find_name(struct slope_sampled *t)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/self/task/%ld/comm", (long)t->tid);
+	int fd = t->name[0] ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	ssize_t bytes = read(fd, t->name, sizeof t->name);
+
+	close(fd);
+	if (bytes > 0)
+		t->name[bytes - 1] = '\0';
+}
+
+static void put_threads(struct file *f)
+{
+	for (size_t i = 0; i < f->threads; i++) {
+		struct slope_sampled *t = f->folded[i].thread;
+		uint64_t calls = 0;
+
+		find_name(t);
+		for (uint32_t n = 0; n < f->folded[i].nodes; n++)
+			calls += f->folded[i].node[n]->calls;
+		slope_encode_thread(&f->encoder, &(struct slope_thread_entry){
+			.number = t->id, .id = t->id, .parent = t->parent, .os_id = (uint64_t)t->tid,
+			.process = (uint64_t)slope_sampler.pid, .calls = calls, .max_depth = t->max_depth,
+			.name = { t->name, strnlen(t->name, sizeof t->name) } });
+	}
+}
+
+static void put_records(struct file *f, size_t i)
+{
+	for (size_t fn = 0; fn < f->session.function_count; fn++) {
+		const struct slope_sum *sum = &f->sums[i].function[fn];
+		struct slope_cost_entry entry = { .function = (uint32_t)fn, .thread = f->folded[i].thread->id, .calls = sum->calls };
+
+		if (!sum->calls && !sum->total[SLOPE_SAMPLED_COUNT])
+			continue;
+		for (unsigned u = 0; u < SLOPE_SAMPLED_UNITS; u++) {
+			entry.total[u] = sum->total[u];
+			entry.self[u] = sum->self[u];
+		}
+		slope_encode_cost(&f->encoder, &entry);
+	}
+}
+
+static void put_edges(struct file *f, size_t i)
+{
+	const struct slope_sums *sums = &f->sums[i];
+
+	for (size_t k = 0; k < sums->edge.capacity; k++) {
+		const struct slope_map_entry *e = &sums->edge.entry[k];
+		struct slope_edge_entry entry = { .thread = f->folded[i].thread->id, .caller = (uint32_t)(e->key >> 32),
+						  .callee = (uint32_t)e->key };
+
+		if (!e->used)
+			continue;
+		entry.calls = sums->call[e->value].calls;
+		for (unsigned u = 0; u < SLOPE_SAMPLED_UNITS; u++)
+			entry.cost[u] = sums->call[e->value].total[u];
+		slope_encode_edge(&f->encoder, &entry);
+	}
+}
+
+static void put_contexts(struct file *f, size_t i)
+{
+	const struct slope_folded *folded = &f->folded[i];
+
+	for (uint32_t n = 0; n < folded->nodes; n++) {
+		const struct slope_context *node = folded->node[n];
+		struct slope_context_entry entry = {
+			.thread = folded->thread->id, .number = n, .parent = node->above ? node->above->number : SLOPE_NUMBER_NONE,
+			.function = node->fn, .site = node->site, .calls = node->calls,
+		};
+
+		for (unsigned u = 0; u < SLOPE_SAMPLED_UNITS; u++) {
+			entry.self[u] = node->cost[u];
+			entry.total[u] = node->cost[SLOPE_SAMPLED_UNITS + u];
+		}
+		slope_encode_context(&f->encoder, &entry);
+	}
+}
+
+static bool put_all(struct file *f, const char *ended, int exit_code, int signal)
+{
+	f->encoder.writer = (struct slope_writer){ write_all, f };
+	slope_encode_begin(&f->encoder, SLOPE_SAMPLED_UNITS);
+	put_facts(f, ended, exit_code, signal);
+	put_losses(f);
+	put_code(f);
+	put_threads(f);
+	for (size_t i = 0; i < f->threads; i++)
+		put_records(f, i);
+	for (size_t i = 0; i < f->threads; i++)
+		put_edges(f, i);
+	for (size_t i = 0; i < f->session.site_count; i++)
+		slope_encode_site(&f->encoder, &(struct slope_site_entry){
+			.number = (uint32_t)i, .module = f->session.site[i].module, .offset = f->session.site[i].offset });
+	for (size_t i = 0; i < f->threads; i++)
+		put_contexts(f, i);
+	return slope_encode_end(&f->encoder);
+}
+
+static void write_file(struct file *f, const char *ended, int exit_code, int signal)
+{
+	const struct slope_config config = { .units = SLOPE_SAMPLED_UNITS, .contexts = true };
+
+	if (strcmp(ended, "exec"))
+		make_path(f->path, sizeof f->path);
+	else
+		make_image_path(f->path, sizeof f->path);
+	make_path(f->part, sizeof f->part);
+	size_t used = strlen(f->part);
+
+	snprintf(f->part + used, sizeof f->part - used, ".tmp.%ld", (long)slope_sampler.pid);
+	slope_arena_init(&f->arena, &slope_sampler.host);
+	if (slope_session_init(&f->session, &config, &slope_sampler.host)) {
+		if (fold_all(f) && (f->fd = open(f->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) >= 0) {
+			bool good = put_all(f, ended, exit_code, signal);
+
+			close(f->fd);
+			if (good)
+				rename(f->part, f->path);
+		}
+		slope_session_fini(&f->session);
+	}
+	slope_arena_fini(&f->arena);
+}
+
+void slope_samplefile_write(const char *ended, int exit_code, int signal)
+{
+	const struct slope_host *host = &slope_sampler.host;
+	size_t bytes = slope_page_round(sizeof(struct file));
+	int error = errno;
+
+	if (!slope_sampler.on || syscall(SYS_getpid) != slope_sampler.pid ||
+	    __atomic_exchange_n(&slope_sampler.writing, 1, __ATOMIC_ACQ_REL))
+		return;
+	stop();
+	struct file *f = host->pages(host->ctx, bytes);
+
+	if (f) {
+		write_file(f, ended, exit_code, signal);
+		host->release(host->ctx, f, bytes);
+	}
+	__atomic_store_n(&slope_sampler.stopped, false, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&slope_sampler.writing, 0, __ATOMIC_RELEASE);
+	errno = error;
+}
+
+void slope_samplefile_remove(void)
+{
+	char path[PATH_BYTES];
+
+	make_image_path(path, sizeof path);
+	unlink(path);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The sampler: a library that ld.so loads before the program's own
+ * (LD_PRELOAD). Every thread has a timer; its signal finds out along which
+ * calls the thread got where it is, and counts the time there. At the end of
+ * the process all becomes a profile. docs/sampler.md has the ideas.
+ *
+ *   slope-sampler.c   options, the start
+ *   codemap.c         which module an address is in, and how to unwind there
+ *   unwind_table.c    what .eh_frame says
+ *   stackwalk.c       from where a thread is to the beginning of its stack
+ *   sampling.c        the signal handler: paths become a tree
+ *   trampolines.c, stubs.S   returns that tell: only new frames are walked, and calls are counted
+ *   clocks.c          threads and their timers
+ *   guarding.c        the program's own signals, beside ours
+ *   departing.c       exit, exec, fork, fatal signals
+ *   folding.c         addresses become functions
+ *   samplefile.c      the profile
+ *
+ * What runs in the handler, in a trampoline, or at the end of a process takes
+ * no lock, no memory but pages of its own, and opens no file but the profile
+ * and, to write it, the names of threads.
+ */
+#ifndef SLOPE_SAMPLER_SAMPLER_H
+#define SLOPE_SAMPLER_SAMPLER_H
+
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "core/slabs.h"
+#include "sources/sampler/codemap.h"
+
+/* What a sample costs: time first. */
+enum { SLOPE_SAMPLED_TIME, SLOPE_SAMPLED_COUNT, SLOPE_SAMPLED_UNITS };
+
+/*
+ * In trees of paths a node is a place in the code, not a function: `fn` is the
+ * offset in a module, `site` the module's number (codemap.h), or, for code in
+ * no module, the upper bits of the address with this mark. Where a call is
+ * under way, the place is the last byte of the call.
+ */
+#define SLOPE_PLACE_ANYWHERE 0x80000000u
+#define SLOPE_PLACE_ROOT 0u          /* `fn` of the tree's root */
+#define SLOPE_PLACE_BROKEN 1u        /* `fn` of its child for paths whose beginning is not known; `site` is 0 */
+
+/* One activation of a path, from the inside out as it is walked. */
+struct slope_walked {
+	uint64_t place;
+	uint64_t *slot;              /* where its return address is; NULL: it has none */
+	uint64_t ra;                 /* what that is, or would be without a trampoline */
+	uint32_t code;
+	bool safe;                   /* a trampoline may be put there */
+};
+
+/* The same as it is kept until the next sample, from the outside in. */
+struct slope_kept {
+	uint64_t *slot;
+	uint64_t ra;
+	struct slope_context *node;
+	bool safe;
+};
+
+/* What is lost, counted by thread, stored in the profile. */
+#define SLOPE_SAMPLER_LOST_LIST(X)                                                                                  \
+	X(UNSAFE, "samples", "samples in the middle of a return that is being counted, or without memory: not in the profile") \
+	X(BROKEN, "unwinds", "samples whose outermost callers are not known, for want of an unwind table")          \
+	X(UNPLACED, "trampolines", "samples after which the innermost call could not be watched: its end is not counted")
+
+enum slope_sampler_lost {
+#define X(id, name, text) SLOPE_SAMPLER_LOST_##id,
+	SLOPE_SAMPLER_LOST_LIST(X)
+#undef X
+	SLOPE_SAMPLER_LOST_COUNT
+};
+
+struct slope_sampled {                       /* a thread */
+	struct slope_sampled *next;          /* the one that began before */
+	struct slope_arena arena;
+	struct slope_contexts *tree;
+	struct slope_context *root;
+	uint64_t stack_low, stack_high;      /* its own stack */
+	timer_t timer;
+	bool timed;                          /* there is a timer */
+	bool armed;                          /* samples may be taken */
+	pid_t tid;
+	uint32_t id, parent;
+	char name[16];
+
+	struct slope_walked *walked;
+	size_t walked_count, walked_capacity;
+	bool frozen;                         /* an unwinder is among those: return addresses stay what they are */
+	struct slope_kept *kept;             /* the path of the last sample, as far as it is known to be still there */
+	size_t kept_count, kept_capacity;
+	struct slope_context *kept_from;     /* the node that the path begins below */
+
+	/* The trampoline, at the place of the return address of the last one of `kept`. */
+	bool placed;
+	uint32_t stub;                       /* its number; 0: none yet */
+	const uint64_t *busy;                /* what is above changes just now, by code that is called here in the stack */
+
+	uint64_t rest_until;                 /* by the processor's clock: a long walk is followed by a rest */
+	uint64_t pending;                    /* what samples weigh that fell into one */
+	uint64_t samples;
+	uint64_t max_depth;
+	uint64_t lost[SLOPE_SAMPLER_LOST_COUNT];
+	struct slope_unwind_scratch scratch;
+};
+
+#define SLOPE_SPARE_THREADS 64u
+
+struct slope_sampler {
+	struct slope_host host;
+	struct slope_session session;        /* for the trees' shape alone */
+	struct slope_arena arena;            /* of the start */
+	bool on;                             /* this process is sampled */
+	bool wall;                           /* by the time that passes, not by that of the processor */
+	bool trampolines;
+	bool impossible;                     /* trampolines are wanted, but this processor would not have them */
+	uint64_t period_ns;
+	char out[PATH_MAX];                  /* where the profile is to be; %p is the process */
+	char program[PATH_MAX], directory[PATH_MAX];
+	pid_t pid, main_pid;                 /* this process; the one whose profile carries the plain name */
+	int argc;
+	char **argv;
+	uint32_t images;                     /* profiles that this process has left before an exec */
+	struct slope_sampled *newest;
+	uint32_t threads;
+	struct slope_sampled *spare[SLOPE_SPARE_THREADS]; /* of threads that ended without a sample: for others */
+	uint32_t at_work;                    /* handlers */
+	bool stopped;
+	int writing;                         /* the profile, just now */
+};
+
+extern struct slope_sampler slope_sampler;
+extern __thread struct slope_sampled *slope_sampled __attribute__((tls_model("initial-exec")));
+
+/* ---- slope-sampler.c ---- */
+
+/* Functions of the C library that a program reaches through us. */
+#define SLOPE_REAL_LIST(X)                                                                                        \
+	X(sigaction) X(sigprocmask) X(pthread_sigmask) X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(signalfd)      \
+	X(pthread_create) X(execve) X(execvpe) X(fexecve) X(execveat) X(_exit) X(quick_exit) X(daemon) X(dlclose)     \
+	X(_dl_find_object) X(dl_iterate_phdr) X(thrd_create)
+
+/* The function of this name behind us; NULL: there is none. */
+void *slope_sampler_next(const char *name);
+
+/* The same for those of the list; they are looked up once, at the start. */
+struct slope_reals;
+const struct slope_reals *slope_sampler_reals(void);
+#define SLOPE_REAL(name) (slope_sampler_reals()->name)
+
+/* ---- stackwalk.c ---- */
+
+enum slope_walk_end {
+	SLOPE_WALK_WHOLE,            /* the beginning of the stack */
+	SLOPE_WALK_JOINED,           /* the trampoline: the rest is as it was */
+	SLOPE_WALK_BROKEN,           /* an activation that cannot be unwound */
+	SLOPE_WALK_UNSAFE,           /* no sample can be taken here */
+};
+
+/* Fills t->walked from the registers at the time of a signal. */
+enum slope_walk_end slope_stackwalk(struct slope_sampled *t, const ucontext_t *context);
+
+/* ---- sampling.c ---- */
+
+/* Our signal. One that is not our timer's goes to the program's own handler. */
+void slope_sampling_signal(int number, siginfo_t *info, void *context);
+
+/* ---- clocks.c ---- */
+
+/* A sampled thread, from now on: the calling one. `parent`: 0, none. */
+void slope_clocks_begin(uint32_t parent);
+/* The end of the calling thread: no more samples. */
+void slope_clocks_end(void);
+/* After a fork: only this thread is there, its profile starts anew. */
+void slope_clocks_alone(void);
+
+/* ---- guarding.c ---- */
+
+/* The number of our signal: one of the real-time ones, of which programs use the lowest. */
+#define SLOPE_SIGNAL (SIGRTMAX - 3)
+
+/* Our handlers. */
+void slope_guarding_begin(void);
+/* What the program does when our signal comes, but not from our timer. */
+void slope_guarding_pass_on(int number, siginfo_t *info, void *context);
+
+/* ---- departing.c ---- */
+
+void slope_departing_begin(void);
+/* A signal that ends the process: the profile is written, then it does. */
+void slope_departing_signal(int number, siginfo_t *info, void *context);
+
+/* ---- folding.c ---- */
+
+/* A thread's paths by functions, ready to be written. */
+struct slope_folded {
+	struct slope_sampled *thread;
+	struct slope_contexts *tree;         /* of functions and call sites of the session */
+	struct slope_context **node;         /* by number */
+	uint32_t nodes;
+};
+
+/* Functions become the session's. False when memory runs out. All memory is the arena's, or the session's. */
+bool slope_folding(struct slope_folded *folded, struct slope_sampled *thread, struct slope_session *session,
+		   struct slope_arena *arena);
+
+/* What functions and their calls cost, over a thread's paths. */
+struct slope_sum {
+	uint64_t calls, total[SLOPE_SAMPLED_UNITS], self[SLOPE_SAMPLED_UNITS];
+};
+
+struct slope_sums {
+	struct slope_sum *function;          /* by number */
+	struct slope_map edge;               /* caller << 32 | callee -> position in `call` */
+	struct slope_sum *call;              /* `total` is that of outermost activations of the callee; no `self` */
+	size_t calls, call_capacity;
+};
+
+/* False when memory runs out. */
+bool slope_folding_sums(struct slope_sums *sums, const struct slope_folded *folded, const struct slope_session *session,
+			struct slope_arena *arena);
+
+/* ---- samplefile.c ---- */
+
+/*
+ * Writes the profile of the process as it is now, under its final name. All
+ * samples wait meanwhile. `ended` as in slope_run_info. May be called in a
+ * signal handler, and several times: the last one counts. Nothing happens in a
+ * process that is none of ours (the child of a vfork).
+ */
+void slope_samplefile_write(const char *ended, int exit_code, int signal);
+
+/* Removes it again. */
+void slope_samplefile_remove(void);
+
+#endif
