@@ -216,8 +216,6 @@ static void emit_start(struct maker *m)
 		checks_entry(m, codeplaces_function(pc));
 	if (observer.paths && codeplaces_in_linkage(pc))
 		pathcode_stub(m);
-	if (observer.paths && codeplaces_is_unwinder(pc))
-		reports_call(&m->e, (const void *)pathevents_unwinds, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 	m->facts.called = (uint16_t)(m->e.at - m->start);
 	if (m->stamp != NO_REGISTER)
 		emit_save(&m->e, (unsigned)m->stamp, CTX_STAMP_HOME);
@@ -225,6 +223,8 @@ static void emit_start(struct maker *m)
 	if (m->stamp != NO_REGISTER)
 		emit_restore(&m->e, (unsigned)m->stamp, CTX_TOP);
 	m->facts.inner = (uint16_t)(m->e.at - m->start);
+	if (observer.paths && codeplaces_is_unwinder(pc))
+		reports_call(&m->e, (const void *)pathevents_unwinds, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 }
 
 static void emit_count(struct maker *m, bool keep_flags)

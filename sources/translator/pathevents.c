@@ -95,6 +95,15 @@ static void leave_at(struct context *ctx, uint64_t pc, uint64_t path)
 	lock_give(&runtime.lock);
 }
 
+/* The return address that lay there before the unwinder wrote over it, if it has begun since; or what lies there. */
+static uint64_t back_at(const struct context *ctx, uint64_t slot)
+{
+	for (size_t i = 0; i < ctx->unwound; i++)
+		if (ctx->unwinding[i].slot == slot)
+			return ctx->unwinding[i].back;
+	return *(const uint64_t *)slot;
+}
+
 /* What is kept in the shadow of [from, to) belongs to activations that will not go on. The function of the last of them. */
 static uint32_t leave_between(struct context *ctx, uint64_t from, uint64_t to)
 {
@@ -106,7 +115,7 @@ static uint32_t leave_between(struct context *ctx, uint64_t from, uint64_t to)
 
 		if (!*kept)
 			continue;
-		p = leave_call(ctx, *(const uint64_t *)sp, *kept);
+		p = leave_call(ctx, back_at(ctx, sp), *kept);
 		fn = p ? p->graph->core->function : SLOPE_FN_NONE;
 		*kept = 0;
 	}
@@ -150,6 +159,7 @@ static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 	if (same_stack)
 		fn = leave_between(ctx, old, sp);
 	ctx->old_sp = 0;
+	ctx->unwound = 0;
 	lock_take(&runtime.lock);
 	pathplaces_at_for(pc, fn);
 	begin_at(ctx, pc, 0);
@@ -162,12 +172,8 @@ static void land(struct context *ctx, uint64_t pc, uint64_t sp)
  */
 static void land_instead(struct context *ctx, uint64_t pc, uint64_t slot)
 {
-	for (size_t i = 0; i < ctx->unwound; i++)
-		if (ctx->unwinding[i].slot == slot) {
-			leave_call(ctx, ctx->unwinding[i].back, ctx->path);
-			break;
-		}
-	ctx->unwound = 0;
+	if (ctx->unwound)
+		leave_call(ctx, back_at(ctx, slot), ctx->path);
 	land(ctx, pc, slot);
 }
 
@@ -178,10 +184,7 @@ static const struct path_place *called_from(const struct context *ctx, uint64_t 
 
 	if (!p || p->end != pc || p->graph->core->block[p->vertex].end != SLOPE_BLOCK_CALLS)
 		return NULL;
-	for (size_t i = 0; i < ctx->unwound; i++)
-		if (ctx->unwinding[i].slot == slot && ctx->unwinding[i].back != pc)
-			return NULL;
-	return p;
+	return !ctx->unwound || back_at(ctx, slot) == pc ? p : NULL;
 }
 
 /* ---- called from translated code and gate.S ---- */
