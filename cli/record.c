@@ -254,6 +254,10 @@ static bool sensible_paths(struct slope_settings *s)
 		return false;
 	}
 	s->paths |= !s->contexts;
+	if (s->paths && s->event && s->input_given) {
+		slope_say("--event does not measure paths while input sizes are taken: leave --input out, and record these in another run");
+		return false;
+	}
 	return sensible_source_for_paths(s);
 }
 

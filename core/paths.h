@@ -15,6 +15,7 @@
 #define SLOPE_CORE_PATHS_H
 
 #include "core/path_number.h"
+#include "core/path_sizes.h"
 
 #define SLOPE_PATH_METRICS 4u
 #define SLOPE_PATH_CONTEXT_NONE UINT32_MAX
@@ -123,24 +124,6 @@ static inline void slope_path_measure(struct slope_path_metric *metric, uint64_t
 
 /* Adds to the repeats of a block, which are in order of graph and block. False when memory runs out. O(log(blocks)) but for the first. */
 bool slope_path_repeat(struct slope_path_table *t, uint32_t graph, uint32_t block, uint64_t count);
-
-/*
- * How often a path was taken in activations of its function with input sizes of one bin: where the session keeps
- * input sizes too.
- */
-struct slope_path_size {
-	uint32_t graph;
-	uint64_t number;
-	uint64_t n;                  /* the lower edge of the bin: SLOPE_EDGE_BITS */
-	uint64_t activations;        /* that took the path */
-	uint64_t executions;         /* of the path in them */
-};
-
-/* Of one thread, in any order, each (graph, number, n) once. */
-struct slope_path_sizes {
-	struct slope_path_size *size;
-	size_t count, capacity;
-};
 
 /* All graphs of a session. */
 struct slope_graphs {

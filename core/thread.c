@@ -184,7 +184,7 @@ void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 	if (t->contexts)
 		slope_placing_restart(t);
 	slope_path_table_empty(&t->paths);
-	t->path_sizes.count = 0;
+	slope_path_sizes_empty(t);
 	t->plain = slope_thread_is_plain(t);
 	t->calls = 0;
 	t->max_depth = t->depth;
@@ -314,8 +314,12 @@ static void collect(struct slope_thread *t, const struct slope_frame *f, const u
 {
 	bool trms = f->flags & SLOPE_FRAME_INDUCED && t->metrics & 1u << SLOPE_METRIC_TRMS;
 
+	uint64_t n = (uint64_t)(f->rms + (trms ? f->extra : 0));
+
 	if (t->tallies != f->tally_base)
-		slope_tally_flush(t, f, (uint64_t)(f->rms + (trms ? f->extra : 0)), units);
+		slope_tally_flush(t, f, n, units);
+	if (f->flags & SLOPE_FRAME_PATHS)
+		slope_path_sizes_flush(t, n);
 	slope_frames_spend(f->record, f, spent, units);
 	slope_frames_points(t, f->record, f, spent, units);
 }

@@ -75,6 +75,7 @@ struct slope_totals {
 #define SLOPE_FRAME_FLAGGED 8u   /* its function has flags */
 #define SLOPE_FRAME_PLACED 16u   /* it counts among the contexts: core/placing.h */
 #define SLOPE_FRAME_EARLIER 32u  /* it began before the burst in which it is */
+#define SLOPE_FRAME_PATHS 64u    /* it has notes of paths: core/path_sizes.h */
 
 /*
  * An activation, with what a usual call and return need in the first 64 bytes.

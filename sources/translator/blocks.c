@@ -127,6 +127,8 @@ static void emit_stack_move(struct maker *m, unsigned step)
 
 	c->step = step;
 	emit_save(&m->e, REG_RSP, CTX_SPARE);
+	if (observer.paths)
+		emit_save(&m->e, REG_RSP, CTX_OLD_SP);
 	blocks_copy(m, s);
 	if (flags) {
 		making_jump(m, c, CONDITION_NONE);
@@ -185,6 +187,8 @@ static void emit_end(struct maker *m)
 	case STEP_REQUEST:
 		exits_give_back(m);
 		reports_call(&m->e, (const void *)observing_request, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RAX } });
+		if (observer.paths)
+			pathcode_on(m, last, next);
 		exits_add_plain(m, next);
 		return;
 	case STEP_BRANCH:
@@ -205,21 +209,25 @@ static void emit_end(struct maker *m)
 static void emit_start(struct maker *m)
 {
 	uint64_t pc = m->trace.start;
+	bool entry = observer.on && codeplaces_is_entry(pc), linkage = observer.paths && codeplaces_in_linkage(pc);
+	bool unwinder = observer.paths && codeplaces_is_unwinder(pc);
 
 	m->facts = (struct block_facts){
-		.entry = observer.on && codeplaces_is_entry(pc), .doubted = m->trace.doubt, .stamp = (int8_t)m->stamp,
-		.spare = (int8_t)m->spare,
+		.entry = entry || linkage || unwinder, .doubted = m->trace.doubt, .stamp = (int8_t)m->stamp, .spare = (int8_t)m->spare,
 	};
 	if (m->trace.doubt)
 		doubts_emit(m);
-	if (m->facts.entry && !codeplaces_is_stub(pc))
+	if (entry && !codeplaces_is_stub(pc))
 		checks_entry(m, codeplaces_function(pc));
-	if (observer.paths && codeplaces_in_linkage(pc))
-		pathcode_stub(m);
 	m->facts.called = (uint16_t)(m->e.at - m->start);
 	if (m->stamp != NO_REGISTER)
 		emit_save(&m->e, (unsigned)m->stamp, CTX_STAMP_HOME);
 	m->facts.handed = (uint16_t)(m->e.at - m->start);
+	/* Calls, too, come by here. */
+	if (linkage)
+		pathcode_stub(m);
+	if (unwinder)
+		reports_call(&m->e, (const void *)pathevents_unwinds, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 	if (m->stamp != NO_REGISTER)
 		emit_restore(&m->e, (unsigned)m->stamp, CTX_TOP);
 	m->facts.inner = (uint16_t)(m->e.at - m->start);

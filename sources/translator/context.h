@@ -53,8 +53,10 @@
 #define CTX_PATH_KEPT (CTX_COST + 48)    /* two registers while code for paths uses them */
 #define CTX_TICKS_IN (CTX_COST + 80)    /* the time stamp counter when a measured path came to C, */
 #define CTX_TICKS_OUT (CTX_COST + 88)    /* and when it went on */
+#define CTX_PATH_CONTEXT (CTX_COST + 96)    /* its calling context: following.h */
 #define CTX_COUNTDOWN (CTX_COST + 72)    /* calls until one is measured */
 #define CTX_OLD_SP (CTX_COST + 64)    /* the stack pointer before it was set last */
+#define CTX_PATH_WINDOW (CTX_COST + 104)    /* where calls keep their paths: what %gs holds, or a window of its own */
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
 #define CTX_QUICK_AT 0x20000
@@ -131,6 +133,8 @@ struct context {
 	uint64_t path, path_kept[2], old_sp;
 	int64_t countdown;
 	uint64_t ticks_in, ticks_out;
+	uint64_t path_context;
+	char *path_window;
 	uint64_t path_flag;              /* PATHS_MEASURED: the activation that begins next is measured */
 	struct measures *measures;
 	struct slope_context **node;     /* calling contexts by number */
@@ -182,8 +186,10 @@ _Static_assert(CTX_AT + offsetof(struct context, path) == CTX_PATH, "as gate.S h
 _Static_assert(CTX_AT + offsetof(struct context, path_kept) == CTX_PATH_KEPT, "as pathcode.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, ticks_in) == CTX_TICKS_IN, "as pathcode.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, ticks_out) == CTX_TICKS_OUT, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, path_context) == CTX_PATH_CONTEXT, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, countdown) == CTX_COUNTDOWN, "as pathcode.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, old_sp) == CTX_OLD_SP, "as blocks.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, path_window) == CTX_PATH_WINDOW, "as pathcode.c has it");
 
 /* The context of the thread that runs. */
 static inline struct context *context_here(void)
@@ -247,6 +253,8 @@ void slope_gate_plain_return(void);      /* the same as slope_gate_return when n
 void slope_gate_plain_return_event(void);
 void slope_gate_path_return(void);       /* the same when paths are followed, but nothing else is observed */
 void slope_gate_path_return_event(void);
+void slope_gate_context_return(void);    /* and with calling contexts of paths */
+void slope_gate_context_return_event(void);
 
 /*
  * A system call of the program. Not made, with result -512, when a signal is

@@ -139,7 +139,7 @@ void exits_branch(struct maker *m, unsigned step)
 	bool last = step + 1 == m->trace.steps && making_branches_last(m);
 	struct cold *c;
 
-	if (observer.paths && !observer.on) {
+	if (observer.paths && (last || !observer.on)) {
 		pathcode_branch(m, step, last);
 		return;
 	}
@@ -149,11 +149,13 @@ void exits_branch(struct maker *m, unsigned step)
 		exits_on(m, CONDITION_NONE, s->next);
 		return;
 	}
-	if (!observer.on || (!more.instructions && !more.blocks && !making_is_spared(m, step))) {
+	if (!observer.paths && (!observer.on || (!more.instructions && !more.blocks && !making_is_spared(m, step)))) {
 		exits_add(m, condition, s->taken ? s->next : making_target(s));
 		return;
 	}
 	c = making_cold(m, COLD_BRANCH);
 	c->step = step;
 	making_jump(m, c, condition);
+	if (observer.paths)
+		pathcode_on(m, s, s->taken ? making_target(s) : s->next);
 }

@@ -12,12 +12,12 @@
  *
  * The path register is a word of the context, CTX_PATH. It always fits the block of the graph
  * that the program is in; it is never 0. Every call keeps the caller's in the shadow of the
- * place where the return address lies, every return takes it back and leaves
+ * place where the return address lies (where input sizes have that shadow, in a second window), every return takes it back and leaves
  * 0 there: so whoever switches stacks, returns late or never, or comes from elsewhere,
  * finds the right one or none, and in the latter case C begins a path where control has come to. What is
  * not 0 in the shadow of a stack are activations that have not returned.
  *
- * A path's counter is a word of the thread's own, behind %gs, or where a graph has too many paths, an entry of a
+ * A path's counter is a word of the thread's own, behind %gs or in that window, or where a graph has too many paths, an entry of a
  * cache in front of the thread's table. Both lie in the shadow of the code cache, which no program can touch.
  *
  * Code that is not an ELF file's, or may change without notice, has no graph: its activations have PATHS_NONE.
@@ -36,8 +36,9 @@
 #define PATHS_MEASURED (UINT64_C(1) << 63)       /* the activation is measured: measures.c */
 
 /*
- * With contexts the upper half of CTX_PATH is 1 + the number of the calling context (bit 63 apart), and all registers fit
- * into the lower half: graphs have fewer paths, and no counters but those in the cache.
+ * With contexts, CTX_PATH_CONTEXT is 1 + the number of the calling context, in the bits from 32 on, and all registers fit
+ * into the lower half: graphs have fewer paths, and no counters but those in the cache. What a call keeps, and a key of the
+ * cache, are both words in one.
  */
 #define PATHS_CONTEXT_SHIFT 32u
 #define PATHS_REGISTER_MASK UINT64_C(0xffffffff)
@@ -66,6 +67,24 @@ static inline uint32_t path_hit_at(uint64_t number)
 
 	__asm__("crc32q %1, %0" : "+r"(crc) : "r"(number));
 	return (uint32_t)crc & ((1u << PATHS_CACHE_LOG2) - 1) << PATHS_HIT_LOG2;
+}
+
+/* With contexts: calls of functions from contexts, and where they lead; in front of the tree. */
+struct path_enter {
+	uint64_t key;                /* the context's bits of CTX_PATH, and the function */
+	uint64_t context;            /* those of the context that it leads to */
+	uint64_t calls;              /* that are not in the node yet */
+	uint64_t unused;
+};
+#define PATHS_ENTERS_AT 0x7d000000u
+#define PATHS_ENTERS_LOG2 15u
+
+static inline uint32_t path_enter_at(uint64_t key)
+{
+	uint64_t crc = 0;
+
+	__asm__("crc32q %1, %0" : "+r"(crc) : "r"(key));
+	return (uint32_t)crc & ((1u << PATHS_ENTERS_LOG2) - 1) << 5;
 }
 
 /* A graph as the translator needs it. */
@@ -144,8 +163,10 @@ void pathcode_call(struct maker *m, uint64_t target);
 void pathcode_context(struct maker *m, uint32_t fn, bool flags);
 /* Before a return. */
 void pathcode_return(struct maker *m, const struct step *s);
+/* Before an indirect jump: the path that ends with it. */
+void pathcode_leave(struct maker *m, const struct step *s);
 /*
- * Before an indirect jump; its target is in rcx, the program's rcx in the context. True: CTX_PATH is what it is to be there;
+ * Then before the same jump; its target is in rcx, the program's rcx in the context. True: CTX_PATH is what it is to be there;
  * false: that is still to be found.
  */
 bool pathcode_indirect(struct maker *m, const struct step *s);
@@ -166,8 +187,12 @@ void pathevents_jump(uint64_t target, uint64_t sp);
 void pathevents_unexpected(uint64_t target, const struct path_place *place);
 /* A switch whose code is no shorter. */
 void pathevents_switch(uint64_t target, const struct path_place *place);
-/* A path's end that no counter is for. */
+/* A path's end. */
+void pathevents_count(uint64_t number, const struct path_graph *g);
+/* One that no counter is for. */
 void pathevents_miss(uint64_t number, uint64_t graph);
+/* The same with the context in the number. */
+void pathevents_miss_packed(uint64_t number, uint64_t graph);
 void pathevents_return(uint64_t sp);
 /* A function of the unwinder begins. */
 void pathevents_unwinds(uint64_t sp);
@@ -188,6 +213,18 @@ void pathevents_edge(const struct path_place *place, uint64_t target, uint64_t w
 uint64_t *pathevents_kept(struct context *ctx, uint64_t sp);
 /* The thread ends, at ctx->path_pc; what it has counted goes to its table. */
 void pathevents_end(struct context *ctx);
+
+/* Register and context in one, and back. */
+static inline uint64_t path_packed(const struct context *ctx)
+{
+	return ctx->path | ctx->path_context;
+}
+
+static inline void path_unpack(struct context *ctx, uint64_t packed, bool contexts)
+{
+	ctx->path = contexts ? packed & (PATHS_MEASURED | PATHS_REGISTER_MASK) : packed;
+	ctx->path_context = contexts ? packed & ~PATHS_REGISTER_MASK & ~PATHS_MEASURED : 0;
+}
 
 /* ---- pathcontexts.c ---- */
 

@@ -8,7 +8,7 @@
 	.globl slope_gate_reads, slope_gate_writes, slope_gate_read_any, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
 	.globl slope_gate_jump_from_stub, slope_gate_call, slope_gate_call_address, slope_gate_return, slope_gate_return_event
 	.globl slope_gate_plain_return, slope_gate_plain_return_event
-	.globl slope_gate_path_return, slope_gate_path_return_event
+	.globl slope_gate_path_return, slope_gate_path_return_event, slope_gate_context_return, slope_gate_context_return_event
 	.globl slope_gate_clone, slope_gate_exit
 	.globl slope_gate_syscall_begin, slope_gate_syscall_instruction, slope_gate_syscall_aborted
 
@@ -492,6 +492,45 @@ slope_gate_plain_return:
 	mov %gs:CTX_REG(2), %rdx
 	jmp 6b
 	.endm
+
+	.macro take_context place
+	mov %gs:\place, %rcx
+	movq $0, %gs:\place
+	test %rcx, %rcx
+	jle 7f
+	mov %ecx, %eax
+	sub %rax, %rcx
+	mov %rax, %gs:CTX_PATH
+	mov %rcx, %gs:CTX_PATH_CONTEXT
+6:
+	.endm
+	.macro take_context_missed
+7:	mov %rcx, %gs:CTX_PATH
+	.endm
+
+slope_gate_context_return:
+	mov %rax, %gs:CTX_REG(0)
+	mov %rcx, %gs:CTX_REG(1)
+	take_context (%rsp)
+	find_return (%rsp)
+	mov %gs:CTX_REG(0), %rax
+	mov %gs:CTX_REG(1), %rcx
+	ret
+	find_return_missed
+	take_context_missed
+	take_path_missed (%rsp)
+
+slope_gate_context_return_event:
+	mov %rax, %gs:CTX_REG(0)
+	mov %rcx, %gs:CTX_REG(1)
+	take_context 8(%rsp)
+	find_return 8(%rsp)
+	mov %gs:CTX_REG(0), %rax
+	mov %gs:CTX_REG(1), %rcx
+	ret
+	find_return_missed
+	take_context_missed
+	take_path_missed 8(%rsp)
 
 slope_gate_path_return:
 	mov %rax, %gs:CTX_REG(0)

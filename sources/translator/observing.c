@@ -103,6 +103,9 @@ static uint32_t cell_log2(void)
 
 uint64_t observing_shadow_bytes(uint64_t window_bytes)
 {
+	/* Paths alone are kept there word by word. */
+	if (!observer.on)
+		return window_bytes;
 	return (window_bytes >> cell_log2()) * sizeof(uint32_t);
 }
 

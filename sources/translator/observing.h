@@ -87,6 +87,11 @@ extern struct observer observer;
 bool observing_option(const char *option);
 /* All options are there. */
 void observing_decide(void);
+/* Do calls keep their paths in a window of their own, since input sizes have the shadow? */
+static inline bool observing_keeps_paths_apart(void)
+{
+	return observer.on && observer.paths;
+}
 /* Shadow bytes that a window of the program needs. */
 uint64_t observing_shadow_bytes(uint64_t window_bytes);
 /* The session with its first thread; the program begins at `pc` with this stack pointer. */

@@ -27,7 +27,8 @@ struct room_here {
 
 static struct room_here room_at(uint64_t target)
 {
-	struct wanted wanted = target ? trace_wanted(target) : (struct wanted){ ARITHMETIC_FLAGS, UINT16_MAX };
+	/* What checks may still compare is known to checks.c alone. */
+	struct wanted wanted = target && !observer.on ? trace_wanted(target) : (struct wanted){ ARITHMETIC_FLAGS, UINT16_MAX };
 
 	return (struct room_here){ wanted.registers, wanted.flags != 0, { NO_REGISTER, NO_REGISTER }, NO_REGISTER };
 }
@@ -80,12 +81,8 @@ void pathcode_context(struct maker *m, uint32_t fn, bool flags)
 /* CTX_PATH = value */
 static void set(struct maker *m, uint64_t value, struct room_here room)
 {
-	if (observer.path_contexts || is_short((int64_t)value)) {
-		/* movl or movq $value, %gs:PATH: a context stays as it is */
-		emit_byte(&m->e, 0x65);
-		if (!observer.path_contexts)
-			emit_byte(&m->e, 0x48);
-		emit_bytes(&m->e, "\xc7\x04\x25", 3);
+	if (is_short((int64_t)value)) {
+		emit_bytes(&m->e, "\x65\x48\xc7\x04\x25", 5);     /* movq $value, %gs:PATH */
 		emit_32(&m->e, CTX_PATH);
 		emit_32(&m->e, (uint32_t)value);
 		return;
@@ -203,6 +200,8 @@ static void count_in_cache(struct maker *m, const struct path_graph *g, int64_t 
 		give_back(m, &room);
 		return;
 	}
+	if (observer.path_contexts)
+		emit_context(&m->e, 0x0b, number, CTX_PATH_CONTEXT);      /* or */
 	emit_byte(&m->e, 0x40 | (place >> 3 & 1) * 5);            /* xor %place, %place */
 	emit_byte(&m->e, 0x31);
 	emit_byte(&m->e, 0xc0 | (place & 7) << 3 | (place & 7));
@@ -223,10 +222,22 @@ static void count_in_cache(struct maker *m, const struct path_graph *g, int64_t 
 	done = emit_jump_ahead(&m->e, CONDITION_NONE);
 	emit_land(&m->e, other[0]);
 	emit_land(&m->e, other[1]);
-	reports_call(&m->e, (const void *)pathevents_miss, (const struct argument[3]){
+	reports_call(&m->e, (const void *)pathevents_miss_packed, (const struct argument[3]){
 		{ ARGUMENT_REGISTER, number }, { ARGUMENT_CONSTANT, g->core->number },
 	});
 	emit_land(&m->e, done);
+	give_back(m, &room);
+}
+
+/* The running activation has taken it, too: that is for C. */
+static void count_by_c(struct maker *m, const struct path_graph *g, int64_t plus, struct room_here room, int loaded)
+{
+	unsigned number = load(m, &room, loaded);
+
+	add_to(m, number, is_short(plus) ? 0 : borrow(m, &room, 1), plus);
+	reports_call(&m->e, (const void *)pathevents_count, (const struct argument[3]){
+		{ ARGUMENT_REGISTER, number }, { ARGUMENT_CONSTANT, (uint64_t)g },
+	});
 	give_back(m, &room);
 }
 
@@ -235,7 +246,9 @@ static void count_loaded(struct maker *m, const struct path_graph *g, uint32_t e
 {
 	int64_t plus = g->core->paths.edge[edge].add - g->shift;
 
-	if (g->counters)
+	if (observing_keeps_paths_apart())
+		count_by_c(m, g, plus, room, loaded);
+	else if (g->counters)
 		count_in_array(m, g, plus, room, loaded);
 	else
 		count_in_cache(m, g, plus, room, loaded);
@@ -480,14 +493,44 @@ void pathcode_cold(struct maker *m, const struct cold *c)
 
 /* ---- calls and returns ---- */
 
+static void keep_apart(struct maker *m)
+{
+	struct address top = { .base = REG_RSP, .index = REG_R10 };
+
+	emit_save(&m->e, REG_R11, CTX_PATH_KEPT_A);
+	emit_save(&m->e, REG_R10, CTX_PATH_KEPT_B);
+	emit_restore(&m->e, REG_R11, CTX_PATH);
+	emit_restore(&m->e, REG_R10, CTX_PATH_WINDOW);
+	emit_memory(&m->e, 0x89, REG_R11, (struct operand){ &top, false, true }, 0);
+	emit_restore(&m->e, REG_R11, CTX_PATH_KEPT_A);
+	emit_restore(&m->e, REG_R10, CTX_PATH_KEPT_B);
+}
+
+/* r11 has the register: the context, too. */
+static void add_context(struct maker *m)
+{
+	struct address both = { .base = REG_R11, .index = REG_R10 };
+
+	emit_save(&m->e, REG_R10, CTX_PATH_KEPT_B);
+	emit_restore(&m->e, REG_R10, CTX_PATH_CONTEXT);
+	emit_address(&m->e, REG_R11, &both, 0);                   /* lea */
+	emit_restore(&m->e, REG_R10, CTX_PATH_KEPT_B);
+}
+
 void pathcode_call(struct maker *m, uint64_t target)
 {
 	struct address top = { .base = REG_RSP, .index = NO_REGISTER };
 
-	emit_save(&m->e, REG_R11, CTX_PATH_KEPT_A);
-	emit_restore(&m->e, REG_R11, CTX_PATH);
-	emit_memory(&m->e, 0x89, REG_R11, (struct operand){ &top, true, true }, 0);
-	emit_restore(&m->e, REG_R11, CTX_PATH_KEPT_A);
+	if (observing_keeps_paths_apart()) {
+		keep_apart(m);
+	} else {
+		emit_save(&m->e, REG_R11, CTX_PATH_KEPT_A);
+		emit_restore(&m->e, REG_R11, CTX_PATH);
+		if (observer.path_contexts)
+			add_context(m);
+		emit_memory(&m->e, 0x89, REG_R11, (struct operand){ &top, true, true }, 0);
+		emit_restore(&m->e, REG_R11, CTX_PATH_KEPT_A);
+	}
 	if (target) {
 		struct room_here room = room_at(0);
 
@@ -735,7 +778,11 @@ static void emit_anywhere(struct maker *m)
 	uint8_t *tail;
 
 	emit_save(&m->e, REG_RCX, CTX_GUEST_TARGET);
-	emit_memory(&m->e, 0x8b, REG_RCX, (struct operand){ &top, true, true }, 0);
+	if (observing_keeps_paths_apart()) {
+		top.index = REG_RCX;
+		emit_restore(&m->e, REG_RCX, CTX_PATH_WINDOW);
+	}
+	emit_memory(&m->e, 0x8b, REG_RCX, (struct operand){ &top, !observing_keeps_paths_apart(), true }, 0);
 	emit_bytes(&m->e, "\xe3\x05", 2);                         /* jrcxz over the next */
 	tail = emit_jump_ahead(&m->e, CONDITION_NONE);
 	emit_restore(&m->e, REG_RCX, CTX_GUEST_TARGET);
@@ -748,11 +795,21 @@ static void emit_anywhere(struct maker *m)
 	emit_restore(&m->e, REG_RCX, CTX_GUEST_TARGET);
 }
 
+void pathcode_leave(struct maker *m, const struct step *s)
+{
+	const struct path_place *place = ends_block(s);
+
+	if (!place || codeplaces_in_linkage(m->trace.start) || place->graph->core->block[place->vertex].end == SLOPE_BLOCK_SWITCHES)
+		return;
+	if (observer.measures)
+		report_timed(m, place, place->graph->core->paths.first[place->vertex]);
+	else
+		count(m, place->graph, place->graph->core->paths.first[place->vertex], room_at(0));
+}
+
 bool pathcode_indirect(struct maker *m, const struct step *s)
 {
 	const struct path_place *place = ends_block(s);
-	const struct slope_path_graph *p = place ? &place->graph->core->paths : NULL;
-	struct room_here room = room_at(0);
 
 	if (codeplaces_in_linkage(m->trace.start))
 		return false;
@@ -760,10 +817,6 @@ bool pathcode_indirect(struct maker *m, const struct step *s)
 		emit_switch(m, place);
 		return true;
 	}
-	if (place && observer.measures)
-		report_timed(m, place, p->first[place->vertex]);
-	else if (place)
-		count(m, place->graph, p->first[place->vertex], room);
 	emit_anywhere(m);
 	return false;
 }

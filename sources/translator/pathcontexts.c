@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Calling contexts for paths: the thread's tree of core/slabs.h, walked by calls
- * alone. Where an activation is in the tree is part of CTX_PATH, so that calls
- * keep it and returns bring it back. Costs come from paths at the end.
+ * alone. Where an activation is in the tree is kept by calls and brought back by returns together with its path. Costs
+ * come from paths at the end.
  */
 #include "sources/translator/following.h"
 
@@ -14,19 +14,19 @@
 #define NODES_MAX (UINT32_MAX >> 2)
 #define EDGES_MAX 4096u
 
-static uint32_t index_of(uint64_t path)
+static uint32_t index_of(uint64_t packed)
 {
-	return (uint32_t)((path & ~PATHS_MEASURED) >> PATHS_CONTEXT_SHIFT);
+	return (uint32_t)((packed & ~PATHS_MEASURED) >> PATHS_CONTEXT_SHIFT);
 }
 
-uint32_t pathcontexts_number(uint64_t path)
+uint32_t pathcontexts_number(uint64_t packed)
 {
-	return observer.path_contexts && index_of(path) ? index_of(path) - 1 : SLOPE_PATH_CONTEXT_NONE;
+	return observer.path_contexts && index_of(packed) ? index_of(packed) - 1 : SLOPE_PATH_CONTEXT_NONE;
 }
 
 static void set_node(struct context *ctx, const struct slope_context *node)
 {
-	ctx->path = (ctx->path & (PATHS_MEASURED | PATHS_REGISTER_MASK)) | (uint64_t)(node ? node->number + 1 : 0) << PATHS_CONTEXT_SHIFT;
+	ctx->path_context = (uint64_t)(node ? node->number + 1 : 0) << PATHS_CONTEXT_SHIFT;
 }
 
 /* Nodes are found by their numbers. False when memory runs out. */
@@ -41,7 +41,7 @@ static bool keep(struct context *ctx, struct slope_context *node)
 
 static struct slope_context *node_at(struct context *ctx)
 {
-	uint32_t index = index_of(ctx->path);
+	uint32_t index = index_of(ctx->path_context);
 
 	return index && index <= ctx->node_capacity ? ctx->node[index - 1] : NULL;
 }
@@ -53,9 +53,24 @@ void pathcontexts_root(struct context *ctx, uint32_t fn)
 	set_node(ctx, keep(ctx, root) ? root : NULL);
 }
 
+static uint64_t bits_of(const struct slope_context *node)
+{
+	return (uint64_t)(node ? node->number + 1 : 0) << PATHS_CONTEXT_SHIFT;
+}
+
+/* Calls that were counted in front of the tree go to their node. */
+static void take_calls(struct context *ctx, struct path_enter *e)
+{
+	if (e->calls && e->context)
+		ctx->node[(e->context >> PATHS_CONTEXT_SHIFT) - 1]->calls += e->calls;
+	e->calls = 0;
+}
+
 void pathcontexts_enter(uint64_t fn)
 {
 	struct context *ctx = context_here();
+	uint64_t key = ctx->path_context | (uint32_t)fn;
+	struct path_enter *e = (struct path_enter *)(ctx->path_window + PATHS_ENTERS_AT + path_enter_at(key));
 	struct slope_context *node = node_at(ctx), *child;
 
 	if (fn >= CODEPLACES_STUB)
@@ -66,7 +81,8 @@ void pathcontexts_enter(uint64_t fn)
 		set_node(ctx, NULL);
 		return;
 	}
-	child->calls++;
+	take_calls(ctx, e);
+	*e = (struct path_enter){ key, bits_of(child), 1, 0 };
 	set_node(ctx, child);
 }
 
@@ -79,15 +95,15 @@ SLOPE_INLINE void apart(const void *function, uint64_t a)
 
 QUICK void pathcontexts_quick(uint64_t fn)
 {
-	uint64_t path = CTX->path, index = (path & ~PATHS_MEASURED) >> PATHS_CONTEXT_SHIFT;
-	struct slope_context *child = SLOPE_LIKELY(index) ? CTX->node[index - 1]->child : NULL;
+	uint64_t key = CTX->path_context | fn;
+	struct path_enter __seg_gs *e = (struct path_enter __seg_gs *)(uint64_t)(PATHS_ENTERS_AT + path_enter_at(key));
 
-	if (SLOPE_UNLIKELY(!child || child->fn != fn)) {
+	if (SLOPE_UNLIKELY(e->key != key)) {
 		apart((const void *)pathcontexts_enter, fn);
 		return;
 	}
-	child->calls++;
-	CTX->path = (path & (PATHS_MEASURED | PATHS_REGISTER_MASK)) | (uint64_t)(child->number + 1) << PATHS_CONTEXT_SHIFT;
+	e->calls++;
+	CTX->path_context = e->context;
 }
 
 /* ---- costs ---- */
@@ -114,6 +130,10 @@ void pathcontexts_end(struct context *ctx)
 	const struct slope_contexts *c = ctx->fiber->core->contexts;
 	uint32_t *edge = system_pages(slope_page_round(EDGES_MAX * sizeof *edge), false), units = c->units;
 
+	struct path_enter *e = (struct path_enter *)(ctx->path_window + PATHS_ENTERS_AT);
+
+	for (uint32_t i = 0; i < 1u << PATHS_ENTERS_LOG2; i++)
+		take_calls(ctx, &e[i]);
 	if (!edge)
 		return;
 	for (size_t i = 0; i < t->rows; i++) {

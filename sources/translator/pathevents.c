@@ -18,15 +18,13 @@
 
 uint64_t *pathevents_kept(struct context *ctx, uint64_t sp)
 {
-	return (uint64_t *)((char *)context_window(ctx) + sp);
+	return (uint64_t *)(ctx->path_window + sp);
 }
 
 /* A path begins here, in the same context as before. */
 static void begin_at(struct context *ctx, uint64_t pc, uint64_t measured)
 {
-	uint64_t begin = pathplaces_begin(pc);
-
-	ctx->path = (observer.path_contexts ? (ctx->path & ~PATHS_REGISTER_MASK & ~PATHS_MEASURED) | begin : begin) | measured;
+	ctx->path = pathplaces_begin(pc) | measured;
 }
 
 /* The same where a function begins. */
@@ -163,6 +161,8 @@ static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 	lock_take(&runtime.lock);
 	pathplaces_at_for(pc, fn);
 	begin_at(ctx, pc, 0);
+	if (observer.path_contexts && pathcontexts_number(ctx->path_context) == SLOPE_PATH_CONTEXT_NONE)
+		pathcontexts_root(ctx, 0);
 	lock_give(&runtime.lock);
 }
 
@@ -193,6 +193,7 @@ void pathevents_landed(uint64_t sp)
 {
 	struct context *ctx = context_here();
 
+	path_unpack(ctx, ctx->path, observer.path_contexts);
 	if (ctx->path)
 		measures_resume(ctx, sp);
 	else
@@ -209,7 +210,7 @@ void pathevents_jump(uint64_t target, uint64_t sp)
 		land(ctx, target, sp);
 		return;
 	}
-	ctx->path = *kept;
+	path_unpack(ctx, *kept, observer.path_contexts);
 	*kept = 0;
 	lock_take(&runtime.lock);
 	const struct path_place *from = called_from(ctx, target, sp - 8);
@@ -228,6 +229,8 @@ void pathevents_return(uint64_t sp)
 	*kept = 0;
 	if ((int64_t)ctx->path <= 0)
 		pathevents_landed(sp);
+	else
+		path_unpack(ctx, ctx->path, observer.path_contexts);
 }
 
 void pathevents_unexpected(uint64_t target, const struct path_place *place)
@@ -235,7 +238,7 @@ void pathevents_unexpected(uint64_t target, const struct path_place *place)
 	struct context *ctx = context_here();
 
 	lock_take(&runtime.lock);
-	leave_block(ctx, place, ctx->path, place->graph->core->block[place->vertex].instructions);
+	leave_block(ctx, place, path_packed(ctx), place->graph->core->block[place->vertex].instructions);
 	pathplaces_at_for(target, place->graph->core->function);
 	begin_at(ctx, target, 0);        /* and if it was measured, it is no longer */
 	lock_give(&runtime.lock);
@@ -254,8 +257,13 @@ static void take_hit(struct context *ctx, const struct path_hit *hit)
 
 void pathevents_miss(uint64_t number, uint64_t graph)
 {
+	pathevents_miss_packed(number | context_here()->path_context, graph);
+}
+
+void pathevents_miss_packed(uint64_t number, uint64_t graph)
+{
 	struct context *ctx = context_here();
-	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT + path_hit_at(number));
+	struct path_hit *hit = (struct path_hit *)(ctx->path_window + PATHS_CACHE_AT + path_hit_at(number));
 
 	if (hit->graph == graph + 1 && hit->number == number) {
 		hit->count++;
@@ -266,6 +274,22 @@ void pathevents_miss(uint64_t number, uint64_t graph)
 	*hit = (struct path_hit){ number, graph + 1, 1, 0 };
 }
 
+void pathevents_count(uint64_t number, const struct path_graph *g)
+{
+	struct context *ctx = context_here();
+
+	if (number >= g->core->paths.total) {
+		table_of(ctx)->lost++;   /* a path that control could not take, as far as we know */
+		return;
+	}
+	if (g->counters)
+		++*(uint64_t *)(ctx->path_window + g->counters + 8 * number);
+	else
+		pathevents_miss(number, g->core->number);
+	if (observer.on)
+		slope_path_sizes_note(ctx->fiber->core, g->core->function, g->core->number, number);
+}
+
 /* `last`: the activation ends, too. */
 static void count_end(struct context *ctx, const struct path_graph *g, uint32_t edge, bool last)
 {
@@ -273,13 +297,10 @@ static void count_end(struct context *ctx, const struct path_graph *g, uint32_t 
 
 	if (ctx->path & PATHS_MEASURED)
 		measures_path(ctx, &(struct slope_path_row){
-			.graph = g->core->number, .context = pathcontexts_number(number),
-			.number = observer.path_contexts ? number & PATHS_REGISTER_MASK : number, .stop = SLOPE_PATH_NOT_STOPPED,
+			.graph = g->core->number, .context = pathcontexts_number(ctx->path_context), .number = number,
+			.stop = SLOPE_PATH_NOT_STOPPED,
 		}, last);
-	if (g->counters)
-		++*(uint64_t *)((char *)context_window(ctx) + g->counters + 8 * number);
-	else
-		pathevents_miss(number, g->core->number);
+	pathevents_count(number, g);
 }
 
 static void take_edge(struct context *ctx, const struct path_graph *g, uint32_t edge, uint64_t target)
@@ -297,8 +318,10 @@ static void take_edge(struct context *ctx, const struct path_graph *g, uint32_t 
 	count_end(ctx, g, edge, last);
 	if (way == SLOPE_WAY_TAIL && target)
 		begin_function(ctx, target);
-	else if (e->to != SLOPE_PATH_OUT || target)
-		begin_at(ctx, e->to != SLOPE_PATH_OUT ? g->flow.block[e->to].start : target, last ? 0 : measured);
+	else if (e->to != SLOPE_PATH_OUT)
+		ctx->path = path_begin(g, e->to) | (last ? 0 : measured);
+	else if (target)
+		begin_at(ctx, target, last ? 0 : measured);
 	if (observer.measures && !last)
 		measures_went_on(ctx);
 }
@@ -319,7 +342,7 @@ static void take_next(struct context *ctx, const struct path_place *p, uint64_t 
 {
 	uint32_t edge = pathplaces_edge(p, SLOPE_WAY_NEXT, next);
 
-	if (edge != UINT32_MAX && (ctx->path & (observer.path_contexts ? PATHS_REGISTER_MASK : ~PATHS_MEASURED)) >= PATHS_FIRST)
+	if (edge != UINT32_MAX && (ctx->path & ~PATHS_MEASURED) >= PATHS_FIRST)
 		take_edge(ctx, p->graph, edge, next);
 }
 
@@ -432,7 +455,7 @@ void pathevents_restorer(struct context *ctx, uint64_t next)
 /* Interrupted at pc; the handler returns to an address that lies at sp. */
 void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t interrupted_sp, uint64_t handler, uint64_t sp)
 {
-	*pathevents_kept(ctx, sp) = ctx->path;
+	*pathevents_kept(ctx, sp) = path_packed(ctx);
 	if (ctx->handlers == CONTEXT_HANDLERS) {
 		for (unsigned i = 1; i < CONTEXT_HANDLERS; i++)
 			ctx->handler[i - 1] = ctx->handler[i];
@@ -455,12 +478,12 @@ void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
 	while (ctx->handlers && ctx->handler[ctx->handlers - 1].frame != sp - 8)
 		ctx->handlers--;
 	if (*kept) {
-		ctx->path = *kept;
+		path_unpack(ctx, *kept, observer.path_contexts);
 		*kept = 0;
 	}
 	/* The handler may have chosen another place to go on at. */
 	if (ctx->handlers && ctx->handler[ctx->handlers - 1].pc != pc) {
-		leave_at(ctx, ctx->handler[ctx->handlers - 1].pc, ctx->path);
+		leave_at(ctx, ctx->handler[ctx->handlers - 1].pc, path_packed(ctx));
 		lock_take(&runtime.lock);
 		begin_at(ctx, pc, 0);
 		lock_give(&runtime.lock);
@@ -474,11 +497,11 @@ void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp)
 void pathevents_start(struct context *ctx, uint64_t pc)
 {
 	lock_take(&runtime.lock);
-	if (observer.path_contexts && !ctx->path)
+	if (observer.path_contexts && !ctx->path_context)
 		pathcontexts_root(ctx, 0);
 	begin_function(ctx, pc);
 	lock_give(&runtime.lock);
-	if ((ctx->path & (observer.path_contexts ? PATHS_REGISTER_MASK : UINT64_MAX)) >= PATHS_FIRST)
+	if (ctx->path >= PATHS_FIRST)
 		ctx->path |= ctx->path_flag;
 	ctx->path_flag = 0;
 	ctx->path_pc = pc;
@@ -488,7 +511,7 @@ void pathevents_start(struct context *ctx, uint64_t pc)
 static void each_page(struct context *ctx, uint64_t from, uint64_t to, void (*visit)(struct context *ctx, uint64_t at))
 {
 	long pagemap = system_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
-	uint64_t window = (uint64_t)context_window(ctx), entry[PAGEMAP_RUN];
+	uint64_t window = (uint64_t)ctx->path_window, entry[PAGEMAP_RUN];
 
 	for (uint64_t at = from; at < to;) {
 		uint64_t pages = (to - at) / SLOPE_PAGE_BYTES;
@@ -513,7 +536,7 @@ static void leave_page(struct context *ctx, uint64_t at)
 /* Activations that have not returned, wherever the program has memory. */
 static void leave_all(struct context *ctx)
 {
-	leave_at(ctx, ctx->path_pc, ctx->path);
+	leave_at(ctx, ctx->path_pc, path_packed(ctx));
 	ctx->path = PATHS_NONE;
 	for (size_t i = 0; i < runtime.space.count; i++) {
 		const struct space_region *region = &runtime.space.region[i];
@@ -525,7 +548,7 @@ static void leave_all(struct context *ctx)
 
 static void take_counters(struct context *ctx, const struct path_graph *g)
 {
-	const uint64_t *counter = (const uint64_t *)((char *)context_window(ctx) + g->counters);
+	const uint64_t *counter = (const uint64_t *)(ctx->path_window + g->counters);
 	struct slope_path_row key = {
 		.graph = g->core->number, .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED,
 	};
@@ -539,7 +562,7 @@ static void take_counters(struct context *ctx, const struct path_graph *g)
 
 static void take_cache(struct context *ctx)
 {
-	struct path_hit *hit = (struct path_hit *)((char *)context_window(ctx) + PATHS_CACHE_AT);
+	struct path_hit *hit = (struct path_hit *)(ctx->path_window + PATHS_CACHE_AT);
 
 	for (uint32_t i = 0; i < 1u << PATHS_CACHE_LOG2; i++, hit++) {
 		if (!hit->count)
@@ -551,9 +574,11 @@ static void take_cache(struct context *ctx)
 
 static void forget_counts(struct context *ctx)
 {
-	char *window = context_window(ctx);
+	char *window = ctx->path_window;
 
 	system_call(__NR_madvise, (long)(window + PATHS_COUNTERS_AT), PATHS_COUNTERS_END - PATHS_COUNTERS_AT, MADV_DONTNEED, 0, 0, 0);
+	if (observer.path_contexts)
+		system_call(__NR_madvise, (long)(window + PATHS_ENTERS_AT), sizeof(struct path_enter) << PATHS_ENTERS_LOG2, MADV_DONTNEED, 0, 0, 0);
 	system_call(__NR_madvise, (long)(window + PATHS_CACHE_AT), sizeof(struct path_hit) << PATHS_CACHE_LOG2, MADV_DONTNEED, 0, 0, 0);
 }
 

@@ -413,6 +413,37 @@ static bool split(struct path_graph *g, uint32_t vertex, uint64_t pc)
 	return cut_place(g, vertex, second, end);
 }
 
+/* Does an instruction of the block begin here? */
+static bool has_instruction(const struct path_place *p, uint64_t pc)
+{
+	ZydisDecodedInstruction i;
+	uint64_t at = p->start;
+
+	decoder_begin(&runtime.decoder);
+	while (at < pc && decode(NULL, at, &i, NULL))
+		at += i.length;
+	decoder_end(&runtime.decoder);
+	return at == pc;
+}
+
+/* The block is no code: what lies between functions may look like some. */
+static void drop_place(const struct path_place *p)
+{
+	const struct path_graph *g = p->graph;
+	uint64_t last = (p->end - 1) >> LINE_LOG2;
+	uint32_t vertex = p->vertex;
+
+	for (uint64_t line = p->start >> LINE_LOG2; line <= last; line++) {
+		struct path_place **at = (struct path_place **)slope_map_get(&places.line, line);
+
+		while (at && *at)
+			if ((*at)->graph == g && (*at)->vertex == vertex)
+				*at = (*at)->next;
+			else
+				at = &(*at)->next;
+	}
+}
+
 /*
  * Where control comes back to behind a call, the block of the call has something to do first if paths end there: then one
  * begins with that block.
@@ -421,6 +452,10 @@ uint64_t pathplaces_begin(uint64_t pc)
 {
 	const struct path_place *p = pathplaces_at(pc), *before;
 
+	if (p && p->start != pc && !has_instruction(p, pc)) {
+		drop_place(p);
+		p = pathplaces_at(pc);
+	}
 	if (!p)
 		return PATHS_NONE;
 	if (p->start != pc && split(p->graph, p->vertex, pc))

@@ -49,7 +49,10 @@ static struct room *new_room(uint64_t shadow_bytes)
 {
 	struct room *room = slope_arena_alloc(&runtime.space.arena, sizeof *room);
 
+
 	if (!room || !set_window(room, shadow_bytes) || !(room->stack = system_pages(ROOMS_SIGNAL_BYTES + ROOMS_STACK_BYTES, true)))
+		return NULL;
+	if (observing_keeps_paths_apart() && !(room->path_window = system_pages(runtime.space.window, true)))
 		return NULL;
 	room->next = rooms.all;
 	rooms.all = room;
@@ -81,6 +84,7 @@ struct room *rooms_take(uint64_t shadow_bytes)
 
 	give_pages_back(room->window + CTX_AT, LANE_BYTES);
 	ctx->self = ctx;
+	ctx->path_window = room->path_window ? room->path_window : room->window;
 	ctx->room = room;
 	ctx->host_rsp = (uint64_t)room->stack + ROOMS_SIGNAL_BYTES + ROOMS_STACK_BYTES;
 	room->busy = 1;
@@ -93,6 +97,8 @@ void rooms_clear(struct room *room)
 
 	if (room->shadow_bytes)
 		give_pages_back(room->window + behind, room->shadow_bytes - behind);
+	if (room->path_window)
+		give_pages_back(room->path_window, runtime.space.window);
 }
 
 void rooms_only(struct room *only)

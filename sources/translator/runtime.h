@@ -151,6 +151,7 @@ struct room {
 	struct room *next;
 	char *window;                /* what %gs holds */
 	char *stack;                 /* ROOMS_SIGNAL_BYTES for our signal handler, then ROOMS_STACK_BYTES */
+	char *path_window;           /* where calls keep their paths; NULL: in the window */
 	uint64_t shadow_bytes;       /* 0: the window holds the context alone */
 	uint32_t busy;               /* a thread of the kernel uses it */
 };

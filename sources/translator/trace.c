@@ -371,7 +371,7 @@ static struct stub see_through(const struct step *s)
 	const uint8_t *code = (const uint8_t *)pc;
 
 	if (s->i.mnemonic != ZYDIS_MNEMONIC_CALL || !s->i.raw.imm[0].is_relative || runtime.flags_cross_calls ||
-	    !codeplaces_is_stub(pc) || code_ahead(pc) < TRACE_INSTRUCTION_BYTES)
+	    !codeplaces_is_stub(pc) || (observer.paths && !codeplaces_in_linkage(pc)) || code_ahead(pc) < TRACE_INSTRUCTION_BYTES)
 		return none;
 	if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa) {
 		code += 4;

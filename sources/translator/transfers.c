@@ -33,15 +33,16 @@ static uint8_t *emit_probe(struct emit *e, unsigned half, bool keep_flags)
 	return emit_jump_ahead(e, CONDITION_NONE);
 }
 
-/* The register is in ecx, the target's entry in rax: the lower half, and the context of its function. */
+/* The target's entry is in rax: the context of its function. */
 static void emit_context_of_target(struct emit *e, bool keep_flags)
 {
-	emit_bytes(e, "\x65\x89\x0c\x25", 4);                     /* mov %ecx, %gs:PATH */
-	emit_32(e, CTX_PATH);
 	emit_save(e, REG_RAX, CTX_PATH_KEPT);
 	emit_bytes(e, "\x48\x8b\x88", 3);                         /* mov TARGETS+16(%rax), %rcx */
 	emit_32(e, PLAN_TARGETS + offsetof(struct codecache_target, fn));
 	if (keep_flags) {
+		/* The call keeps registers where the program's are already. */
+		emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
+		emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
 		reports_call(e, (const void *)pathcontexts_enter, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RCX } });
 	} else {
 		emit_save(e, REG_RDI, CTX_PATH_KEPT + 8);
@@ -60,10 +61,9 @@ static void emit_go(struct emit *e, bool keep_flags, enum lookup_path path)
 	if (path == LOOKUP_BEGINS) {
 		emit_bytes(e, "\x48\x8b\x88", 3);                 /* mov TARGETS+24(%rax), %rcx */
 		emit_32(e, PLAN_TARGETS + offsetof(struct codecache_target, begin));
+		emit_save(e, REG_RCX, CTX_PATH);
 		if (observer.path_contexts)
 			emit_context_of_target(e, keep_flags);
-		else
-			emit_save(e, REG_RCX, CTX_PATH);
 	}
 	emit_bytes(e, "\x48\x8b\x80", 3);                         /* mov TARGETS+8(%rax), %rax */
 	emit_32(e, PLAN_TARGETS + 8);
@@ -198,10 +198,10 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	correct_return_address(&m->e, s->next);
 	if (seen_through)
 		exits_count_apart(m, (int32_t)m->trace.stub.instructions, 1, false);
-	if (observer.paths)
-		pathcode_call(m, target);
 	if (observer.on)
 		observe_call(m, target != 0, target, s->next >> 32 ? 0 : returns_to);
+	if (observer.paths)
+		pathcode_call(m, target);
 	if (target)
 		exits_add_call(m, target);
 	else
@@ -329,6 +329,8 @@ static void emit_jump(struct maker *m, const struct step *s)
 	}
 	exits_give_back(m);
 	load_target(m, s);
+	if (observer.paths)
+		pathcode_leave(m, s);
 	if (observer.on)
 		observe_jump(m, s);
 	if (observer.paths)
@@ -344,7 +346,7 @@ static void emit_careful_return(struct maker *m, uint32_t more)
 
 	if (observer.on)
 		reports_call(&m->e, (const void *)activations_return, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
-	else if (observer.paths)
+	if (observer.paths)
 		reports_call(&m->e, (const void *)pathevents_return, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 	emit_save(&m->e, REG_RCX, CTX_REG(REG_RCX));
 	emit_byte(&m->e, 0x59);
@@ -373,13 +375,17 @@ static void emit_return(struct maker *m, const struct step *s)
 		emit_look_at_stack(m);
 	if (observer.paths)
 		pathcode_return(m, s);
+	if (observing_keeps_paths_apart() && !runtime.flags_cross_calls)
+		reports_call(&m->e, (const void *)pathevents_return, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 	if (runtime.flags_cross_calls) {
 		emit_careful_return(m, more);
 	} else if (!more) {
 		emit_near(&m->e, 0xe9, (uint64_t)(observer.on ? slope_gate_return :
+						  observer.path_contexts ? slope_gate_context_return :
 						  observer.paths ? slope_gate_path_return : slope_gate_plain_return));
 	} else {
 		emit_near(&m->e, 0xe8, (uint64_t)(observer.on ? slope_gate_return_event :
+						  observer.path_contexts ? slope_gate_context_return_event :
 						  observer.paths ? slope_gate_path_return_event : slope_gate_plain_return_event));
 		emit_byte(&m->e, 0xc2);
 		emit_byte(&m->e, more & 0xff);
@@ -523,8 +529,12 @@ void transfers_cold(struct maker *m, const struct cold *c)
 	if (making_is_spared(m, c->step))
 		emit_restore(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
 	if (c->kind == COLD_BRANCH) {
+		uint64_t target = s->taken ? s->next : making_target(s);
+
 		exits_count(m, more.instructions, more.blocks, s->leaving_flags != 0);
-		exits_add(m, CONDITION_NONE, s->taken ? s->next : making_target(s));
+		if (observer.paths)
+			pathcode_on(m, s, target);
+		exits_add(m, CONDITION_NONE, target);
 		return;
 	}
 	exits_count(m, more.instructions, more.blocks, true);
@@ -532,6 +542,8 @@ void transfers_cold(struct maker *m, const struct cold *c)
 	reports_call(&m->e, (const void *)fibers_stack_moved, (const struct argument[3]){
 		{ ARGUMENT_REGISTER, REG_RSP }, { ARGUMENT_CONTEXT, CTX_SPARE },
 	});
+	if (observer.paths)
+		pathcode_on(m, s, s->next);
 	/* What goes on here will count as a block again, but is none. */
 	exits_count_apart(m, 0, -1, true);
 	/* Not linked: stacks may have become several, which other translations do not know yet. */

@@ -358,7 +358,7 @@ static void paths_of_a_session_come_back(void **state)
 	slope_path_row(&t->paths, &key);                 /* nothing was counted */
 	assert_true(slope_path_repeat(&t->paths, 0, 1, 33));
 	t->paths.lost = 6;
-	t->path_sizes = (struct slope_path_sizes){ sizes, 2, 2 };
+	t->path_sizes = (struct slope_path_sizes){ .size = sizes, .count = 2, .capacity = 2 };
 	assert_true(encode(e, &s));
 	struct slope_profile *p = slope_profile_decode(m.bytes, m.count, error, sizeof error);
 
