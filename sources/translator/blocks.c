@@ -231,8 +231,6 @@ static void emit_start(struct maker *m)
 	if (m->stamp != NO_REGISTER)
 		emit_restore(&m->e, (unsigned)m->stamp, CTX_TOP);
 	m->facts.inner = (uint16_t)(m->e.at - m->start);
-	if (observer.paths && codeplaces_is_unwinder(pc))
-		reports_call(&m->e, (const void *)pathevents_unwinds, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 }
 
 static void emit_count(struct maker *m, bool keep_flags)
