@@ -253,6 +253,8 @@ void slope_gate_plain_return(void);      /* the same as slope_gate_return when n
 void slope_gate_plain_return_event(void);
 void slope_gate_path_return(void);       /* the same when paths are followed, but nothing else is observed */
 void slope_gate_path_return_event(void);
+void slope_gate_path_return_saved(void);         /* the program's rcx is in the context */
+void slope_gate_path_return_event_saved(void);
 void slope_gate_context_return(void);    /* and with calling contexts of paths */
 void slope_gate_context_return_event(void);
 

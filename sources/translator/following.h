@@ -47,7 +47,7 @@
 
 #define PATHS_COUNTERS_AT 0x60000000u    /* from %gs */
 #define PATHS_COUNTERS_END 0x7c000000u
-#define PATHS_ARRAY_MAX 32768u           /* counters that a graph has; one with more paths has none */
+#define PATHS_ARRAY_MAX (1u << 19)       /* a graph with more paths has no counters */
 
 /* The cache in front of a thread's table. */
 struct path_hit {
@@ -89,7 +89,6 @@ static inline uint32_t path_enter_at(uint64_t key)
 
 /* A graph as the translator needs it. */
 struct path_graph {
-	struct path_graph *next;
 	struct slope_graph *core;
 	struct flow flow;            /* its blocks are the graph's vertices, its edges the graph's edges */
 	int64_t shift;               /* CTX_PATH is the numbering's register plus this */
@@ -132,8 +131,10 @@ const struct path_place *pathplaces_find(uint64_t pc);
 const struct path_place *pathplaces_at_for(uint64_t pc, uint32_t fn);
 /* What CTX_PATH is where control comes to pc from elsewhere. */
 uint64_t pathplaces_begin(uint64_t pc);
-/* All graphs that have counters. */
-void pathplaces_each(struct context *ctx, void (*act)(struct context *ctx, const struct path_graph *g));
+/* The graph that this counter belongs to, by its distance from %gs; NULL: none. */
+const struct path_graph *pathplaces_counted(uint64_t counter);
+/* Where they end. */
+uint64_t pathplaces_counters_end(void);
 /* Code in this range is gone, or another. */
 void pathplaces_forget(uint64_t address, uint64_t bytes);
 /* Instructions from `from` up to `to`. */
@@ -161,15 +162,12 @@ void pathcode_cold(struct maker *m, const struct cold *c);
 void pathcode_call(struct maker *m, uint64_t target);
 /* A function begins: CTX_PATH is in another context from here on. */
 void pathcode_context(struct maker *m, uint32_t fn, bool flags);
-/* Before a return. */
-void pathcode_return(struct maker *m, const struct step *s);
+/* Before a return. True: the program's rcx is in the context already, and the register may be used. */
+bool pathcode_return(struct maker *m, const struct step *s);
 /* Before an indirect jump: the path that ends with it. */
 void pathcode_leave(struct maker *m, const struct step *s);
-/*
- * Then before the same jump; its target is in rcx, the program's rcx in the context. True: CTX_PATH is what it is to be there;
- * false: that is still to be found.
- */
-bool pathcode_indirect(struct maker *m, const struct step *s);
+/* Before an indirect jump; its target is in rcx, the program's rcx in the context. How to go on. */
+enum lookup_path pathcode_indirect(struct maker *m, const struct step *s);
 /* Before a part of the linkage table. */
 void pathcode_stub(struct maker *m);
 /* Behind a repeated string instruction. */

@@ -8,6 +8,7 @@
 	.globl slope_gate_reads, slope_gate_writes, slope_gate_read_any, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
 	.globl slope_gate_jump_from_stub, slope_gate_call, slope_gate_call_address, slope_gate_return, slope_gate_return_event
 	.globl slope_gate_plain_return, slope_gate_plain_return_event
+	.globl slope_gate_path_return_saved, slope_gate_path_return_event_saved
 	.globl slope_gate_path_return, slope_gate_path_return_event, slope_gate_context_return, slope_gate_context_return_event
 	.globl slope_gate_clone, slope_gate_exit
 	.globl slope_gate_syscall_begin, slope_gate_syscall_instruction, slope_gate_syscall_aborted
@@ -533,8 +534,9 @@ slope_gate_context_return_event:
 	take_path_missed 8(%rsp)
 
 slope_gate_path_return:
-	mov %rax, %gs:CTX_REG(0)
 	mov %rcx, %gs:CTX_REG(1)
+slope_gate_path_return_saved:
+	mov %rax, %gs:CTX_REG(0)
 	take_path (%rsp)
 	find_return (%rsp)
 	mov %gs:CTX_REG(0), %rax
@@ -544,8 +546,9 @@ slope_gate_path_return:
 	take_path_missed (%rsp)
 
 slope_gate_path_return_event:
-	mov %rax, %gs:CTX_REG(0)
 	mov %rcx, %gs:CTX_REG(1)
+slope_gate_path_return_event_saved:
+	mov %rax, %gs:CTX_REG(0)
 	take_path 8(%rsp)
 	find_return 8(%rsp)
 	mov %gs:CTX_REG(0), %rax

@@ -34,6 +34,7 @@ enum lookup_path {
 	LOOKUP_BEGINS,               /* one begins there */
 	LOOKUP_KEEPS,                /* CTX_PATH is as it is to be there, */
 	LOOKUP_RETURNS,              /* or as it is at the call that is returned from */
+	LOOKUP_DONE,                 /* all of it is there */
 };
 
 /* A piece of the cold part, entered by jumps and, where it comes back, left by one. */
@@ -41,7 +42,7 @@ struct cold {
 	/* Those of checks.c, those of transfers.c. */
 	enum {
 		COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK,
-		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED, COLD_WAY, COLD_MEASURED, COLD_SAMPLE,
+		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED, COLD_WAY, COLD_CASE, COLD_MEASURED, COLD_SAMPLE,
 	} kind;
 	uint8_t *jump[JUMPS_MAX];    /* their displacements */
 	unsigned jumps;
@@ -175,6 +176,11 @@ static inline uint64_t making_target(const struct step *s)
 
 /* ---- transfers.c ---- */
 
+/*
+ * Is the address in rcx at its place in this half of the table? Then eax leads to its target; otherwise a jump. Flags are kept
+ * by way of rdx.
+ */
+uint8_t *transfers_probe(struct emit *e, unsigned half, bool keep_flags);
 /* The last step, STEP_LAST: a call, a return, a jump or anything that C does. */
 void transfers_last(struct maker *m, const struct step *s);
 /*

@@ -474,6 +474,7 @@ void pathcode_branch(struct maker *m, unsigned step, bool last)
 }
 
 static void cold_sample(struct maker *m, const struct cold *c);
+static void cold_case(struct maker *m, const struct cold *c);
 
 void pathcode_cold(struct maker *m, const struct cold *c)
 {
@@ -485,6 +486,10 @@ void pathcode_cold(struct maker *m, const struct cold *c)
 	}
 	if (c->kind == COLD_SAMPLE) {
 		cold_sample(m, c);
+		return;
+	}
+	if (c->kind == COLD_CASE) {
+		cold_case(m, c);
 		return;
 	}
 	take_branch(m, s);
@@ -566,27 +571,42 @@ static void cold_sample(struct maker *m, const struct cold *c)
 	exits_site(m, SITE_INDIRECT, 0, NULL);
 }
 
-void pathcode_return(struct maker *m, const struct step *s)
+bool pathcode_return(struct maker *m, const struct step *s)
 {
 	const struct path_place *place = ends_block(s);
 	struct room_here room = room_at(0);
+	bool saves = place && place->graph->counters && !observer.on && !observer.path_contexts && !runtime.flags_cross_calls;
 
 	room.flags = runtime.flags_cross_calls;
 	uint32_t edge = place ? pathplaces_edge(place, SLOPE_WAY_RETURN, 0) : UINT32_MAX;
 
 	if (edge == UINT32_MAX)
-		return;
+		return false;
 	bool flags = observer.measures && room.flags;
 
 	if (flags)
 		keep_flags(m, &room);
 	struct cold *c = observer.measures ? test_measured(m, place, edge) : NULL;
 
+	/* The gate would save them first of all. */
+	if (saves) {
+		room.live = (uint16_t)~(1u << REG_RCX);
+		emit_save(&m->e, REG_RCX, CTX_REG(REG_RCX));
+	}
 	count(m, place->graph, edge, room);
-	if (c)
+	/* C has counted already, and the register is the program's. */
+	if (saves && c) {
+		uint8_t *over = emit_jump_ahead(&m->e, CONDITION_NONE);
+
 		c->back = m->e.at;
+		emit_save(&m->e, REG_RCX, CTX_REG(REG_RCX));
+		emit_land(&m->e, over);
+	} else if (c) {
+		c->back = m->e.at;
+	}
 	if (flags)
 		bring_flags_back(m);
+	return saves;
 }
 
 /* ---- indirect jumps ---- */
@@ -714,7 +734,32 @@ static void emit_case(struct maker *m, const struct path_place *place)
 		emit_land(&m->e, done);
 }
 
-static void emit_switch(struct maker *m, const struct path_place *place)
+/* Registers and flags are the program's again. */
+static void end_switch(struct maker *m, bool flags)
+{
+	struct emit *e = &m->e;
+
+	if (flags) {
+		emit_restore(e, REG_RAX, SWITCH_FLAGS);
+		emit_bytes(e, "\x04\x7f\x9e", 3);                 /* add $127, %al; sahf */
+	}
+	emit_restore(e, REG_RDX, SWITCH_RDX);
+	emit_restore(e, REG_RAX, SWITCH_RAX);
+	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
+}
+
+/* The other half of the table, and C. */
+static void cold_case(struct maker *m, const struct cold *c)
+{
+	uint8_t *missed = transfers_probe(&m->e, 1, false);
+
+	emit_near(&m->e, 0xe9, (uint64_t)c->back);
+	emit_land(&m->e, missed);
+	end_switch(m, c->keep_flags);
+	exits_site(m, SITE_CASE, 0, NULL);
+}
+
+static bool emit_switch(struct maker *m, const struct path_place *place)
 {
 	const struct path_graph *g = place->graph;
 	struct emit *e = &m->e;
@@ -727,7 +772,7 @@ static void emit_switch(struct maker *m, const struct path_place *place)
 
 	if (!cases || !is_short((int64_t)g->lowest) || !is_short((int64_t)g->span)) {
 		by_c(m, place);
-		return;
+		return false;
 	}
 	emit_save(e, REG_RAX, SWITCH_RAX);
 	emit_save(e, REG_RDX, SWITCH_RDX);
@@ -763,12 +808,19 @@ static void emit_switch(struct maker *m, const struct path_place *place)
 	if (measured)
 		emit_ticks(m, CTX_TICKS_OUT);
 	emit_land(e, done);
-	if (flags) {
-		emit_restore(e, REG_RAX, SWITCH_FLAGS);
-		emit_bytes(e, "\x04\x7f\x9e", 3);                 /* add $127, %al; sahf */
-	}
-	emit_restore(e, REG_RDX, SWITCH_RDX);
-	emit_restore(e, REG_RAX, SWITCH_RAX);
+	struct cold *c = making_cold(m, COLD_CASE);
+
+	c->keep_flags = flags;
+	emit_save(e, REG_RCX, CTX_GUEST_TARGET);
+	c->jump[c->jumps++] = transfers_probe(e, 0, false);
+	c->back = e->at;
+	emit_bytes(e, "\x48\x8b\x80", 3);                         /* mov TARGETS+8(%rax), %rax */
+	emit_32(e, PLAN_TARGETS + 8);
+	emit_save(e, REG_RAX, CTX_TARGET);
+	end_switch(m, flags);
+	emit_bytes(e, "\x65\xff\x24\x25", 4);                     /* jmp *%gs:TARGET */
+	emit_32(e, CTX_TARGET);
+	return true;
 }
 
 /* A tail call leaves what is kept for the return where it is; anything else is for C. */
@@ -807,18 +859,17 @@ void pathcode_leave(struct maker *m, const struct step *s)
 		count(m, place->graph, place->graph->core->paths.first[place->vertex], room_at(0));
 }
 
-bool pathcode_indirect(struct maker *m, const struct step *s)
+enum lookup_path pathcode_indirect(struct maker *m, const struct step *s)
 {
 	const struct path_place *place = ends_block(s);
 
 	if (codeplaces_in_linkage(m->trace.start))
-		return false;
+		return LOOKUP_BEGINS;
 	if (place && place->graph->core->block[place->vertex].end == SLOPE_BLOCK_SWITCHES) {
-		emit_switch(m, place);
-		return true;
+		return emit_switch(m, place) ? LOOKUP_DONE : LOOKUP_KEEPS;
 	}
 	emit_anywhere(m);
-	return false;
+	return LOOKUP_BEGINS;
 }
 
 /* ---- stubs of the linkage table ---- */

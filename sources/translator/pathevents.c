@@ -173,7 +173,7 @@ static void land(struct context *ctx, uint64_t pc, uint64_t sp)
 static void land_instead(struct context *ctx, uint64_t pc, uint64_t slot)
 {
 	if (ctx->unwound)
-		leave_call(ctx, back_at(ctx, slot), ctx->path);
+		leave_call(ctx, back_at(ctx, slot), path_packed(ctx));
 	land(ctx, pc, slot);
 }
 
@@ -546,18 +546,21 @@ static void leave_all(struct context *ctx)
 	}
 }
 
-static void take_counters(struct context *ctx, const struct path_graph *g)
+/* A page of counters. */
+static void take_counters(struct context *ctx, uint64_t at)
 {
-	const uint64_t *counter = (const uint64_t *)(ctx->path_window + g->counters);
-	struct slope_path_row key = {
-		.graph = g->core->number, .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED,
-	};
+	const uint64_t *counter = (const uint64_t *)(ctx->path_window + at);
+	struct slope_path_row key = { .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED };
 
-	for (uint64_t n = 0; n < g->core->paths.total; n++)
-		if (counter[n]) {
-			key.number = n;
-			count(ctx, &key, counter[n]);
-		}
+	for (uint64_t i = 0; i < SLOPE_PAGE_BYTES / sizeof *counter; i++) {
+		const struct path_graph *g = counter[i] ? pathplaces_counted(at + 8 * i) : NULL;
+
+		if (!g)
+			continue;
+		key.graph = g->core->number;
+		key.number = (at + 8 * i - g->counters) / 8;
+		count(ctx, &key, counter[i]);
+	}
 }
 
 static void take_cache(struct context *ctx)
@@ -587,7 +590,7 @@ void pathevents_end(struct context *ctx)
 	if (!ctx->fiber)
 		return;
 	leave_all(ctx);
-	pathplaces_each(ctx, take_counters);
+	each_page(ctx, PATHS_COUNTERS_AT, slope_page_round(pathplaces_counters_end()), take_counters);
 	take_cache(ctx);
 	if (observer.path_contexts)
 		pathcontexts_end(ctx);

@@ -16,12 +16,15 @@
 #define LINE_LOG2 7u
 #define LIMIT_MIN 1024u
 #define COUNTERS_SPARE 16u
+#define COUNTERS_FEW 32768u
+#define RANGE_OF_COUNTERS (1u << 25)     /* registers further apart do not fit into an address */
 #define STUB_MAX 4u
 
 static struct {
 	struct slope_arena arena;
 	struct slope_map line;       /* by address: the first place that touches it */
-	struct path_graph *graphs;   /* that have counters */
+	struct path_graph **counted; /* graphs that have counters, in order */
+	size_t counted_count, counted_capacity;
 	uint64_t counters;           /* that graphs have already, from %gs */
 	bool ready;
 } places;
@@ -175,13 +178,15 @@ static void choose_counters(struct path_graph *g)
 
 	g->shift = highest_offset(p, &range) + PATHS_FIRST;
 	/* As many again for blocks that become two. */
-	g->counter_count = 2 * p->total + COUNTERS_SPARE;
-	if (observer.path_contexts || p->total > PATHS_ARRAY_MAX || range > PATHS_ARRAY_MAX * 1024 || places.counters + g->counter_count * 8 > PATHS_COUNTERS_END)
+	g->counter_count = p->total + (p->total > COUNTERS_FEW ? p->total / 2 : p->total) + COUNTERS_SPARE;
+	if (observer.path_contexts || p->total > PATHS_ARRAY_MAX || range > RANGE_OF_COUNTERS || places.counters + g->counter_count * 8 > PATHS_COUNTERS_END)
+		return;
+	if (!slope_arena_grow(&places.arena, (void **)&places.counted, &places.counted_capacity, places.counted_count + 1,
+			      sizeof *places.counted))
 		return;
 	g->counters = places.counters;
 	places.counters += g->counter_count * 8;
-	g->next = places.graphs;
-	places.graphs = g;
+	places.counted[places.counted_count++] = g;
 }
 
 /* A call through the linkage table executes the stub as well, whose instructions are the caller's. */
@@ -503,10 +508,25 @@ uint32_t pathplaces_instructions(uint64_t from, uint64_t to)
 	return count;
 }
 
-void pathplaces_each(struct context *ctx, void (*act)(struct context *ctx, const struct path_graph *g))
+const struct path_graph *pathplaces_counted(uint64_t counter)
 {
-	for (const struct path_graph *g = places.graphs; g; g = g->next)
-		act(ctx, g);
+	size_t low = 0, high = places.counted_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (places.counted[middle]->counters <= counter)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? places.counted[low - 1] : NULL;
+}
+
+uint64_t pathplaces_counters_end(void)
+{
+	start();
+	return places.counters;
 }
 
 void pathplaces_forget(uint64_t address, uint64_t bytes)

@@ -17,7 +17,7 @@
 /* ---- indirect branches ---- */
 
 /* Is the address in rcx at its place in this half of the table? Then eax leads to its target; otherwise a jump. */
-static uint8_t *emit_probe(struct emit *e, unsigned half, bool keep_flags)
+uint8_t *transfers_probe(struct emit *e, unsigned half, bool keep_flags)
 {
 	emit_bytes(e, "\x0f\xb7\xc1\x8b\x04\x85", 6);             /* movzwl %cx, %eax; mov TABLE(,%rax,4), %eax */
 	emit_32(e, (uint32_t)(uint64_t)codecache_table[half]);
@@ -91,7 +91,7 @@ static void emit_lookup(struct maker *m, bool keep_flags, enum lookup_path path)
 	emit_save(e, REG_RCX, CTX_GUEST_TARGET);
 	if (keep_flags)
 		emit_save(e, REG_RDX, CTX_REG(REG_RDX));
-	c->jump[c->jumps++] = emit_probe(e, 0, keep_flags);
+	c->jump[c->jumps++] = transfers_probe(e, 0, keep_flags);
 	emit_go(e, keep_flags, path);
 }
 
@@ -102,7 +102,7 @@ static void cold_miss(struct maker *m, const struct cold *c)
 
 	if (c->keep_flags)
 		emit_restore(e, REG_RCX, CTX_GUEST_TARGET);
-	miss = emit_probe(e, 1, c->keep_flags);
+	miss = transfers_probe(e, 1, c->keep_flags);
 	emit_go(e, c->keep_flags, c->path);
 	emit_land(e, miss);
 	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
@@ -334,7 +334,9 @@ static void emit_jump(struct maker *m, const struct step *s)
 	if (observer.on)
 		observe_jump(m, s);
 	if (observer.paths)
-		path = pathcode_indirect(m, s) ? LOOKUP_KEEPS : LOOKUP_BEGINS;
+		path = pathcode_indirect(m, s);
+	if (path == LOOKUP_DONE)
+		return;
 	/* Stubs jump to functions: no flags there. */
 	emit_lookup(m, runtime.flags_cross_calls || !observer.looks || !codeplaces_is_stub(m->trace.start), path);
 }
@@ -367,6 +369,7 @@ static void emit_look_at_stack(struct maker *m)
 
 static void emit_return(struct maker *m, const struct step *s)
 {
+	bool saved = false;
 	uint32_t more = s->i.raw.imm[0].size ? (uint32_t)s->i.raw.imm[0].value.u : 0;
 
 	if (s->i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
@@ -374,7 +377,7 @@ static void emit_return(struct maker *m, const struct step *s)
 	if (runtime.precise)
 		emit_look_at_stack(m);
 	if (observer.paths)
-		pathcode_return(m, s);
+		saved = pathcode_return(m, s);
 	if (observing_keeps_paths_apart() && !runtime.flags_cross_calls)
 		reports_call(&m->e, (const void *)pathevents_return, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 	if (runtime.flags_cross_calls) {
@@ -382,10 +385,12 @@ static void emit_return(struct maker *m, const struct step *s)
 	} else if (!more) {
 		emit_near(&m->e, 0xe9, (uint64_t)(observer.on ? slope_gate_return :
 						  observer.path_contexts ? slope_gate_context_return :
+						  saved ? slope_gate_path_return_saved :
 						  observer.paths ? slope_gate_path_return : slope_gate_plain_return));
 	} else {
 		emit_near(&m->e, 0xe8, (uint64_t)(observer.on ? slope_gate_return_event :
 						  observer.path_contexts ? slope_gate_context_return_event :
+						  saved ? slope_gate_path_return_event_saved :
 						  observer.paths ? slope_gate_path_return_event : slope_gate_plain_return_event));
 		emit_byte(&m->e, 0xc2);
 		emit_byte(&m->e, more & 0xff);
@@ -518,6 +523,7 @@ void transfers_cold(struct maker *m, const struct cold *c)
 		emit_call_of(m, s, making_target(s), false);
 		return;
 	case COLD_WAY:
+	case COLD_CASE:
 	case COLD_MEASURED:
 	case COLD_SAMPLE:
 		pathcode_cold(m, c);
