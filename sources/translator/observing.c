@@ -53,6 +53,9 @@ void observing_decide(void)
 	observer.on = observer.profiles && (!observer.paths || observer.path_input);
 	observer.paths = observer.profiles && observer.paths;
 	observer.looks = observer.on || observer.paths;
+	/* Where activations are observed, their places in the tree are known. */
+	if (observer.on)
+		observer.path_contexts = false;
 }
 
 bool observing_option(const char *option)

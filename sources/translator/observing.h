@@ -133,6 +133,8 @@ const char *codeplaces_called_name(uint64_t address);
 uint64_t codeplaces_slot(uint64_t stub);
 /* Does a function begin here that unwinds the stack and goes on elsewhere? */
 bool codeplaces_is_unwinder(uint64_t address);
+/* Or is it part of one? */
+bool codeplaces_in_unwinder(uint64_t address);
 /* Does a function begin here, with a symbol, or where there is none, by the unwind tables? */
 bool codeplaces_is_border(uint64_t address);
 /* Where the next symbol or function begins behind this address. */
