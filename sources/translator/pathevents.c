@@ -133,8 +133,10 @@ static void take_edge(struct context *ctx, const struct path_graph *g, uint32_t 
 	count_end(ctx, g, edge, last);
 	if (way == SLOPE_WAY_TAIL && target)
 		pathevents_begin_function(ctx, target);
-	else if (e->to != SLOPE_PATH_OUT || target)
-		pathevents_begin_at(ctx, e->to != SLOPE_PATH_OUT ? g->flow.block[e->to].start : target, last ? 0 : measured);
+	else if (e->to != SLOPE_PATH_OUT)
+		ctx->path = path_begin(g, e->to) | (last ? 0 : measured);
+	else if (target)
+		pathevents_begin_at(ctx, target, last ? 0 : measured);
 	if (observer.measures && !last)
 		measures_went_on(ctx);
 }
