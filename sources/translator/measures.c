@@ -125,7 +125,8 @@ static bool stop(struct context *ctx, struct measure *a)
 	bool good = a->runs && counters_read(&m->counters, now);
 
 	for (unsigned i = 0; good && i < counters_count(); i++) {
-		uint64_t passed = now[i] - a->from[i], own = counters.own_exact[i] && counters.event[i].way != EVENT_BY_STEP ? counters.own[i] : 0;
+		bool exact = counters.own_exact[i] && counters.event[i].way != EVENT_BY_STEP;
+		uint64_t passed = now[i] - a->from[i], own = exact ? counters.own[i] : 0;
 
 		/* Time is looked at by translated code itself. */
 		if (counters.event[i].way == EVENT_BY_TICKS) {

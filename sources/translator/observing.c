@@ -88,7 +88,8 @@ bool observing_option(const char *option)
 		return o->context_collapse = true;
 	return take_text(option, "--burst=", &o->burst) || take_number(option, "--context=", &o->context_k) ||
 	       take_number(option, "--max-contexts=", &o->max_contexts) ||
-	       take_number(option, "--path-sample=", &o->path_sample) || take_number(option, "--main-pid=", &o->main_pid) || take_number(option, "--cell=", &o->cell_bytes) ||
+	       take_number(option, "--path-sample=", &o->path_sample) ||
+	       take_number(option, "--main-pid=", &o->main_pid) || take_number(option, "--cell=", &o->cell_bytes) ||
 	       take_number(option, "--max-points=", &o->max_points) || take_number(option, "--stamp-limit=", &o->stamp_limit) ||
 	       take_text(option, "--cost=", &o->cost) || take_text(option, "--input=", &o->input) ||
 	       take_pattern(option, "--toggle=", &o->toggle) || take_pattern(option, "--only=", &o->only) ||

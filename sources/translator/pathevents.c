@@ -262,7 +262,8 @@ static void forget_counts(struct context *ctx)
 
 	system_call(__NR_madvise, (long)(window + PATHS_COUNTERS_AT), PATHS_COUNTERS_END - PATHS_COUNTERS_AT, MADV_DONTNEED, 0, 0, 0);
 	if (observer.path_contexts)
-		system_call(__NR_madvise, (long)(window + PATHS_ENTERS_AT), sizeof(struct path_enter) << PATHS_ENTERS_LOG2, MADV_DONTNEED, 0, 0, 0);
+		system_call(__NR_madvise, (long)(window + PATHS_ENTERS_AT), sizeof(struct path_enter) << PATHS_ENTERS_LOG2,
+			    MADV_DONTNEED, 0, 0, 0);
 	system_call(__NR_madvise, (long)(window + PATHS_CACHE_AT), sizeof(struct path_hit) << PATHS_CACHE_LOG2, MADV_DONTNEED, 0, 0, 0);
 }
 

@@ -179,7 +179,8 @@ static void choose_counters(struct path_graph *g)
 	g->shift = highest_offset(p, &range) + PATHS_FIRST;
 	/* As many again for blocks that become two. */
 	g->counter_count = p->total + (p->total > COUNTERS_FEW ? p->total / 2 : p->total) + COUNTERS_SPARE;
-	if (observer.path_contexts || p->total > PATHS_ARRAY_MAX || range > RANGE_OF_COUNTERS || places.counters + g->counter_count * 8 > PATHS_COUNTERS_END)
+	if (observer.path_contexts || p->total > PATHS_ARRAY_MAX || range > RANGE_OF_COUNTERS ||
+	    places.counters + g->counter_count * 8 > PATHS_COUNTERS_END)
 		return;
 	if (!slope_arena_grow(&places.arena, (void **)&places.counted, &places.counted_capacity, places.counted_count + 1,
 			      sizeof *places.counted))
@@ -384,7 +385,8 @@ static bool split(struct path_graph *g, uint32_t vertex, uint64_t pc)
 	uint64_t total = core->paths.total + core->paths.paths[vertex], end = g->flow.block[vertex].start + g->flow.block[vertex].bytes;
 	struct wider w;
 
-	if ((g->counters && total > g->counter_count) || total >= (observer.path_contexts ? PATHS_RANGE_MAX_CONTEXTS : PATHS_RANGE_MAX) || !widen(&w, g))
+	if ((g->counters && total > g->counter_count) || !widen(&w, g) ||
+	    total >= (observer.path_contexts ? PATHS_RANGE_MAX_CONTEXTS : PATHS_RANGE_MAX))
 		return false;
 	for (uint32_t v = 0; v < second; v++) {
 		if (v != vertex) {
