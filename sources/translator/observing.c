@@ -76,8 +76,6 @@ bool observing_option(const char *option)
 		return o->path_input = true;
 	if (system_same(option, "--path-contexts"))
 		return o->path_contexts = true;
-	if (system_same(option, "--context-events"))
-		return o->context_events = true;
 	if (take_number(option, "--contexts=", &o->contexts)) {
 		o->contexts++;
 		return true;

@@ -58,7 +58,6 @@ struct observer {
 	bool path_input;             /* --paths does not switch the others off */
 	bool measures;               /* paths are measured by counters */
 	bool path_contexts;          /* paths are told apart by calling context */
-	bool context_events;         /* contexts are measured, paths are not followed */
 	uint64_t path_sample;        /* one activation in so many is measured */
 	const char *out, *cost, *input;
 	uint64_t main_pid, cell_bytes, max_points, stamp_limit;
