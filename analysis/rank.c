@@ -310,6 +310,17 @@ static bool look_through(struct slope_rank *r, const struct slope_profile *p, co
 	return true;
 }
 
+/* All rows have their growth and their factor: shares, groups, order. */
+static bool settle(struct slope_rank *r, const struct slope_profile *p, const struct slope_rank_options *o)
+{
+	for (size_t i = 0; i < r->count; i++)
+		foretell(&r->row[i], r->program, o->times);
+	if (!sort_into_groups(r, p, o->unit))
+		return false;
+	qsort(r->row, r->count, sizeof(*r->row), by_rank);
+	return look_through(r, p, o);
+}
+
 static size_t count_functions(const struct slope_profile *p)
 {
 	size_t count = 0;
@@ -341,20 +352,28 @@ bool slope_rank_init(struct slope_rank *r, const struct slope_profile *p, const 
 		to->function = function;
 		to->name = slope_profile_name(&p->function[function]);
 		ok = measure(to, p, &curve, o);
-		foretell(to, r->program, o->times);
 		r->count++;
 	}
 	slope_curve_fini(&curve);
-	if (!ok || !sort_into_groups(r, p, o->unit)) {
-		slope_rank_fini(r);
-		return false;
-	}
-	qsort(r->row, r->count, sizeof(*r->row), by_rank);
-	if (!look_through(r, p, o)) {
+	if (!ok || !settle(r, p, o)) {
 		slope_rank_fini(r);
 		return false;
 	}
 	return true;
+}
+
+bool slope_rank_again(struct slope_rank *r, const struct slope_profile *p, const struct slope_rank_options *o)
+{
+	struct slope_curve curve = slope_curve_none();
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < r->count; i++) {
+		ok = slope_curve_load(&curve, p, r->row[i].function, SLOPE_CURVE_ALL_THREADS, o->metric, o->unit);
+		if (ok)
+			r->row[i].factor = foretell_factor(&r->row[i].growth, &curve, o->times);
+	}
+	slope_curve_fini(&curve);
+	return ok && settle(r, p, o);
 }
 
 void slope_rank_fini(struct slope_rank *r)

@@ -61,6 +61,14 @@ struct slope_rank_options {
  * False when memory runs out; `r` then holds nothing. O(points + edges).
  */
 bool slope_rank_init(struct slope_rank *r, const struct slope_profile *p, const struct slope_rank_options *o);
+
+/*
+ * The same rows for inputs that grow by another factor: only `times` may differ
+ * from the options that they were made with. Nothing is fitted again. False when
+ * memory runs out; the rows are then in no order that means anything. O(points + edges).
+ */
+bool slope_rank_again(struct slope_rank *r, const struct slope_profile *p, const struct slope_rank_options *o);
+
 void slope_rank_fini(struct slope_rank *r);
 
 const char *slope_group_name(enum slope_group group);

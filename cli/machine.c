@@ -18,6 +18,7 @@
 #include "cli/observer.h"
 #include "cli/program.h"
 #include "report/gnuplot.h"
+#include "report/page_write.h"
 
 #define DISK_LOW_BYTES (UINT64_C(100) << 20)
 #define DEBUG_FILES "/usr/lib/debug/.build-id"
@@ -217,6 +218,18 @@ static void check_cache(struct slope_checkup *c)
 	free(folder);
 }
 
+static void check_page(struct slope_checkup *c)
+{
+	const char *missing = slope_page_missing();
+
+	c->name = "report page";
+	if (missing)
+		conclude(c, SLOPE_HEALTH_LESS, slope_text("not in this slope: %s", missing),
+			 "install nodejs and npm and build slope again, in a fresh folder; 'slope html' needs it");
+	else
+		conclude(c, SLOPE_HEALTH_GOOD, slope_text("there; 'slope html' writes it"), NULL);
+}
+
 /* Only pictures need it: a note, and slope is usable without. */
 static void check_gnuplot(struct slope_checkup *c)
 {
@@ -352,6 +365,7 @@ size_t slope_machine_check(struct slope_checkup checkup[SLOPE_CHECKUPS_MAX], str
 	check_debug_symbols(&checkup[n++]);
 	check_cache(&checkup[n++]);
 	check_gnuplot(&checkup[n++]);
+	check_page(&checkup[n++]);
 	check_run(&checkup[n++]);
 	free(obstacle);
 	slope_launcher_fini(&launcher);

@@ -26,12 +26,6 @@ static const struct verb verbs[] = {
 
 #define VERBS (sizeof verbs / sizeof *verbs)
 
-/*
- * Words that slope keeps for itself although they are no verbs (yet): some are
- * programs on every machine, and "slope diff OLD NEW" must not profile diff.
- */
-static const char *const kept_words[] = { "html" };
-
 static void print_help(void)
 {
 	printf("Usage: slope VERB [options] ...\n"
@@ -52,14 +46,6 @@ static const struct verb *find_verb(const char *word)
 	return NULL;
 }
 
-static bool is_kept_word(const char *word)
-{
-	for (size_t i = 0; i < sizeof kept_words / sizeof *kept_words; i++)
-		if (!strcmp(word, kept_words[i]))
-			return true;
-	return false;
-}
-
 /* The verb that a mistyped word may have meant, or NULL. */
 static const char *nearest_verb(const char *word)
 {
@@ -78,13 +64,11 @@ static int no_such_verb(const char *word)
 
 	for (size_t i = 0; i < VERBS; i++)
 		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", verbs[i].name);
-	if (is_kept_word(word))
-		slope_say("no such verb: '%s'; there are %s (for a program of that name: slope record %s)", word, list, word);
-	else if (near)
+	if (near)
 		slope_say("no such verb or program: '%s'; did you mean 'slope %s'?", word, near);
 	else
 		slope_say("no such verb or program: '%s'; the verbs are %s ('slope --help' explains them)", word, list);
-	return is_kept_word(word) ? SLOPE_EXIT_WRONG : SLOPE_EXIT_NOT_FOUND;
+	return SLOPE_EXIT_NOT_FOUND;
 }
 
 /* A word without a slash that is neither on PATH nor beside us cannot have meant a program. */
@@ -120,7 +104,7 @@ int main(int argc, char **argv)
 	verb = find_verb(argv[1]);
 	if (verb)
 		return verb->run(argc - 1, argv + 1);
-	if (is_kept_word(argv[1]) || (argv[1][0] != '-' && argv[1][0] && !could_be_program(argv[1])))
+	if (argv[1][0] != '-' && argv[1][0] && !could_be_program(argv[1]))
 		return no_such_verb(argv[1]);
 	return slope_record_and_report(argc, argv);
 }

@@ -72,9 +72,9 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		{ "paths", 0, SLOPE_OPTION_FLAG, &s->paths, NULL,
 		  "count the ways through each function; input sizes only where they are asked for, too", 0, 0 },
 		{ "event", 0, SLOPE_OPTION_TEXT, &s->event, "LIST",
-		  "measure paths, or with --contexts alone contexts, by up to 4 of: time, cycles, cache-misses, ...", 0, 0 },
+		  "measure paths, with --contexts in each context, by up to 4 of: time, cycles, cache-misses, ...", 0, 0 },
 		{ "path-sample", 0, SLOPE_OPTION_NUMBER, &s->path_sample, "N",
-		  "with events: about one activation in N is measured (64); 1: all of them", 1, UINT32_MAX },
+		  "with events: measure a few paths for each N calls and ends of paths (1000); 1: all of them", 1, UINT32_MAX },
 		{ "perturbation", 0, SLOPE_OPTION_MAYBE, &s->perturbation, "ROUNDS",
 		  "run it natively, too, in turn (5 rounds), and say how much the recording moves", 0, 0 },
 		{ "fair-sched", 0, SLOPE_OPTION_CHOICE, &s->fair_sched, "yes|no",
@@ -260,7 +260,7 @@ static bool sensible_paths(struct slope_settings *s)
 			  s->burst ? "--burst" : s->context ? "--context" : "contexts of K callers");
 		return false;
 	}
-	s->paths |= !s->contexts;
+	s->paths = true;
 	if (s->paths && s->event && s->input_given) {
 		slope_say("--event does not measure paths while input sizes are taken: leave --input out, and record these in another run");
 		return false;

@@ -73,7 +73,7 @@ static void source_options(struct slope_list *options, const struct slope_settin
 		slope_list_add(options, "--access=%s", access_name[s->access]);
 }
 
-/* Paths, and counters along them or by calling context: the translator's alone. */
+/* Paths, and counters along them: the translator's alone. */
 static void path_options(struct slope_list *options, const struct slope_settings *s)
 {
 	if (s->paths)
@@ -82,8 +82,6 @@ static void path_options(struct slope_list *options, const struct slope_settings
 		slope_list_add(options, "--path-input");
 	if (s->paths && s->contexts)
 		slope_list_add(options, "--path-contexts");
-	if (s->event && !s->paths)
-		slope_list_add(options, "--context-events");
 	if (s->event) {
 		slope_list_add(options, "--events=%s", s->event);
 		slope_list_add(options, "--path-sample=%llu", (unsigned long long)s->path_sample);

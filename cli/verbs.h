@@ -17,6 +17,7 @@
 	X(contexts, "show along which callers the cost of functions comes")                     \
 	X(paths, "show which ways through functions were taken, and what they cost")             \
 	X(threads, "show the threads of a profile, and what other threads and the outside feed") \
+	X(html, "write the report as one page that any browser opens, with the profile in it") \
 	X(export, "print a profile in another format: csv, json, callgrind")                 \
 	X(merge, "make one profile of several")                                              \
 	X(info, "print the facts of a profile: program, source, sizes, what was lost")       \

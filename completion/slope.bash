@@ -25,6 +25,7 @@ _slope_options() {
 	paths) echo '-j --json -m --metric= -t --threshold= -s --sort= -n --top= -c --context --thread= --blocks --graphs --ascii --color=' ;;
 	contexts) echo '-j --json -f --function= -k --k= -s --similar= -b --by= --sites --statistics -n --top= -u --unit= --ascii --color=' ;;
 	threads) echo '-j --json -n --top= -u --unit= -f --filter= --color=' ;;
+	html) echo '-o --output= -b --baseline= -k --times= --of= -u --unit= -i --input=' ;;
 	export) echo '-f --format= -o --output= -u --unit= --threads -k --k= -i --input= --function=' ;;
 	merge) echo '-o --output=' ;;
 	info) echo '-j --json' ;;
@@ -54,8 +55,8 @@ _slope_values() {
 	*/--of) echo 'mean max min' ;;
 	check/--inconclusive) echo 'apart pass fail' ;;
 	export/--format | export/-f) echo 'csv json callgrind pprof folded speedscope extrap' ;;
-	*/--input | report/-i | show/-i | export/-i | diff/-i | check/-i) echo 'trms rms' ;;
-	*/--unit | report/-u | show/-u | explain/-u | contexts/-u | threads/-u | export/-u | diff/-u | check/-u) echo 'ir bb time' ;;
+	*/--input | report/-i | show/-i | html/-i | export/-i | diff/-i | check/-i) echo 'trms rms' ;;
+	*/--unit | report/-u | show/-u | explain/-u | contexts/-u | threads/-u | html/-u | export/-u | diff/-u | check/-u) echo 'ir bb time' ;;
 	*/--color) echo 'auto always never' ;;
 	esac
 }
@@ -77,7 +78,7 @@ _slope_program_at() {
 }
 
 _slope() {
-	local verbs='record report show explain diff check contexts paths threads export merge info doctor'
+	local verbs='record report show explain diff check contexts paths threads html export merge info doctor'
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} first=2 at values
 	COMPREPLY=()
 	case " $verbs " in

@@ -102,6 +102,8 @@ struct slope_run_info {
 	int64_t exit_signal;             /* 0: none */
 	const char *ended;               /* "exit", "signal", "exec", "running" */
 	const char *unit_name[SLOPE_UNITS_MAX];
+	const char *const *problem;      /* sentences that whoever reads the profile must know */
+	size_t problem_count;
 };
 
 /*

@@ -17,6 +17,7 @@ static void encode_facts(struct slope_encoder *e, const struct slope_session *s,
 		.variant_k = s->config.variant_k, .variants_folded = s->variants_folded,
 		.path_metrics = s->path_metrics, .path_period = s->path_period,
 		.argument = run->argv, .argument_count = run->argc,
+		.problem = run->problem, .problem_count = run->problem_count,
 	};
 
 	for (uint32_t u = 0; u < s->config.units; u++)

@@ -68,9 +68,14 @@ static void encode_sizes(struct slope_encoder *e, const struct slope_thread *t)
 static void encode_lost(struct slope_encoder *e, const struct slope_thread *t)
 {
 	if (t->paths.lost)
-		slope_encode_lost(e, &(struct slope_lost_entry){ .name = slope_text_of("paths"), .count = t->paths.lost });
+		slope_encode_lost(e, &(struct slope_lost_entry){
+			.name = slope_text_of("paths"), .text = slope_text_of("ends of paths that could not be counted"),
+			.count = t->paths.lost });
 	if (t->path_sizes.lost)
-		slope_encode_lost(e, &(struct slope_lost_entry){ .name = slope_text_of("path sizes"), .count = t->path_sizes.lost });
+		slope_encode_lost(e, &(struct slope_lost_entry){
+			.name = slope_text_of("path_sizes"),
+			.text = slope_text_of("ends of paths without an input size, for want of memory"),
+			.count = t->path_sizes.lost });
 }
 
 static void each_thread(struct slope_encoder *e, const struct slope_session *s,

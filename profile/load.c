@@ -8,6 +8,7 @@
 
 #include "format/reader.h"
 #include "profile/build.h"
+#include "profile/page.h"
 #include "profile/unpack.h"
 
 #define FIRST_BYTES 65536u       /* of a file; enough to see what it is */
@@ -140,7 +141,7 @@ static bool is_foreign(const unsigned char *bytes, size_t count)
 {
 	struct slope_reader r;
 
-	return slope_reader_init(&r, bytes, count) == SLOPE_OPEN_FOREIGN;
+	return slope_reader_init(&r, bytes, count) == SLOPE_OPEN_FOREIGN && !slope_page_begins(bytes, count);
 }
 
 /* The whole of a file or pipe, or the beginning of what is no profile: a device has no end. False with errno set. */
@@ -175,6 +176,18 @@ static bool read_all(int fd, unsigned char **bytes, size_t *count)
 	return false;
 }
 
+/* The profile inside a page in place of the page; anything else stays. False and a sentence in `error`. */
+static bool open_page(unsigned char **bytes, size_t *count, char *error, size_t error_bytes)
+{
+	if (!slope_page_begins(*bytes, *count) || *count < sizeof SLOPE_PAGE_START)
+		return true;
+	unsigned char *inside = slope_page_profile(*bytes, *count, count, error, error_bytes);
+
+	free(*bytes);
+	*bytes = inside;
+	return inside;
+}
+
 struct slope_profile *slope_profile_load(const char *path, char *error, size_t error_bytes)
 {
 	unsigned char *bytes = NULL;
@@ -187,7 +200,8 @@ struct slope_profile *slope_profile_load(const char *path, char *error, size_t e
 		snprintf(error, error_bytes, "cannot read %s: %s", path, strerror(errno));
 		goto close_fd;
 	}
-	p = slope_profile_decode(bytes, count, why, sizeof why);
+	if (open_page(&bytes, &count, why, sizeof why))
+		p = slope_profile_decode(bytes, count, why, sizeof why);
 	if (!p)
 		snprintf(error, error_bytes, "%s: %s", path, why);
 close_fd:

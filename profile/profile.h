@@ -235,9 +235,9 @@ struct slope_profile {
 };
 
 /*
- * Loads a file. Returns NULL and a sentence in `error` (always terminated)
- * only when nothing at all can be used: no such file, not a profile, another
- * version. What is damaged or cut off is left out and said in `problem`.
+ * Loads a file: a profile, or a page that holds one (profile/page.h). Returns
+ * NULL and a sentence in `error` (always terminated) only when nothing at all
+ * can be used: no such file, not a profile, another version. What is damaged or cut off is left out and said in `problem`.
  */
 struct slope_profile *slope_profile_load(const char *path, char *error, size_t error_bytes);
 
@@ -246,6 +246,9 @@ struct slope_profile *slope_profile_decode(const void *bytes, size_t count, char
 
 /* Writes `path` as a whole: to a temporary neighbour, then renamed. False and `error` on failure. */
 bool slope_profile_save(const struct slope_profile *p, const char *path, char *error, size_t error_bytes);
+
+/* The same bytes to whoever takes them all, or returns false. False when that, or memory, fails. */
+bool slope_profile_encode(const struct slope_profile *p, bool (*write)(void *ctx, const void *bytes, size_t count), void *ctx);
 
 /*
  * One profile of many: functions are the same by (build id, or path without

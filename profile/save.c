@@ -305,17 +305,15 @@ static bool write_bytes(void *ctx, const void *bytes, size_t count)
 	return true;
 }
 
-/* 0, or the errno of what failed. */
-static int write_profile(const struct slope_profile *p, int fd)
+bool slope_profile_encode(const struct slope_profile *p, bool (*write)(void *ctx, const void *bytes, size_t count), void *ctx)
 {
-	struct output out = { .fd = fd };
 	struct slope_encoder *e = malloc(sizeof *e);
 	struct files files;
-	int error = ENOMEM;
+	bool good = false;
 
 	if (!files_init(&files, p) || !e)
 		goto free_files;
-	e->writer = (struct slope_writer){ write_bytes, &out };
+	e->writer = (struct slope_writer){ write, ctx };
 	slope_encode_begin(e, p->units);
 	save_facts(e, p);
 	save_losses(e, p);
@@ -336,11 +334,19 @@ static int write_profile(const struct slope_profile *p, int fd)
 	for (size_t i = 0; i < p->variant_count; i++)
 		save_tables(e, p, &p->variant[i].row, (uint32_t)i, slope_encode_variant_points_begin);
 	slope_save_paths(e, p);
-	error = slope_encode_end(e) ? 0 : out.error;
+	good = slope_encode_end(e);
 free_files:
 	files_fini(&files);
 	free(e);
-	return error;
+	return good;
+}
+
+/* 0, or the errno of what failed. */
+static int write_profile(const struct slope_profile *p, int fd)
+{
+	struct output out = { .fd = fd };
+
+	return slope_profile_encode(p, write_bytes, &out) ? 0 : out.error ? out.error : ENOMEM;
 }
 
 /* Opens, writes and closes; a file that fails is removed unless it was there before. */

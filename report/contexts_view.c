@@ -24,6 +24,8 @@ bool slope_contexts_view_init(struct slope_contexts_view *v, const struct slope_
 	}
 	if (!p->context_k)
 		v->contexts = (struct slope_census_contexts){ v->s.nodes, v->s.hot_nodes };
+	if (!v->cost)
+		v->cost = v->c.self;     /* paths alone were recorded: functions have no costs of their own */
 	v->whole = slope_callers_weight(o->by, v->c.calls, v->c.self, v->cost);
 	for (uint32_t i = v->f.root; i != SLOPE_CONTEXT_NONE; i = v->f.node[i].sibling)
 		v->functions += slope_forest_weight(&v->f.node[i], o->by) != 0;

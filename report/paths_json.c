@@ -189,8 +189,12 @@ static bool put_steps(struct slope_json *j, const struct slope_paths_view *v, co
 	for (size_t i = 0; i < s.count; i++)
 		put_step(j, &s.step[i]);
 	slope_json_end(j);
+	char *text = slope_path_steps_text(&s, v->p->function[v->p->graph[row->graph].function].file, false);
+
+	slope_json_string(j, "text", text);
 	slope_path_steps_fini(&s);
-	return true;
+	free(text);
+	return text;
 }
 
 static bool put_context(struct slope_json *j, const struct slope_paths_view *v, uint32_t context)

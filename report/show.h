@@ -79,4 +79,7 @@ char *slope_show_growth(const struct slope_growth *g, char text[SLOPE_SHOW_TEXT]
 bool slope_show_text(const struct slope_show *s, FILE *out);
 bool slope_show_json(const struct slope_show *s, FILE *out);
 
+/* Of that the keys scatter, growth, guesses, threads, by_context and source_lines alone. */
+bool slope_show_analysis_json(const struct slope_show *s, FILE *out);
+
 #endif

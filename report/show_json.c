@@ -176,6 +176,36 @@ static void put_numbers(struct slope_json *j, const struct slope_show *s)
 	slope_json_real(j, "scatter", s->scatter);
 }
 
+/* Growth, guesses, threads and contexts. */
+static bool put_analysis(struct slope_json *j, const struct slope_show *s)
+{
+	slope_json_object(j, "growth", false);
+	slope_growth_json(j, "mean", &s->growth[SLOPE_COST_MEAN]);
+	slope_growth_json(j, "max", &s->growth[SLOPE_COST_MAX]);
+	slope_growth_json(j, "min", &s->growth[SLOPE_COST_MIN]);
+	slope_json_end(j);
+	slope_json_array(j, "guesses", false);
+	for (size_t i = 0; i < s->guesses; i++)
+		put_guess(j, &s->guess[i]);
+	slope_json_end(j);
+	put_threads(j, s);
+	return put_variants(j, s);
+}
+
+bool slope_show_analysis_json(const struct slope_show *s, FILE *out)
+{
+	struct slope_json j;
+
+	slope_json_init(&j, out);
+	slope_json_object(&j, NULL, false);
+	slope_json_real(&j, "scatter", s->scatter);
+	bool ok = put_analysis(&j, s);
+
+	put_source(&j, s);
+	slope_json_end(&j);
+	return ok;
+}
+
 bool slope_show_json(const struct slope_show *s, FILE *out)
 {
 	struct slope_json j;
@@ -187,17 +217,7 @@ bool slope_show_json(const struct slope_show *s, FILE *out)
 	slope_json_string(&j, "cost_unit", s->p->unit_name[s->o.unit]);
 	slope_json_string(&j, "input_metric", slope_report_metric_name(s->o.metric));
 	put_numbers(&j, s);
-	slope_json_object(&j, "growth", false);
-	slope_growth_json(&j, "mean", &s->growth[SLOPE_COST_MEAN]);
-	slope_growth_json(&j, "max", &s->growth[SLOPE_COST_MAX]);
-	slope_growth_json(&j, "min", &s->growth[SLOPE_COST_MIN]);
-	slope_json_end(&j);
-	slope_json_array(&j, "guesses", false);
-	for (size_t i = 0; i < s->guesses; i++)
-		put_guess(&j, &s->guess[i]);
-	slope_json_end(&j);
-	put_threads(&j, s);
-	bool ok = put_variants(&j, s);
+	bool ok = put_analysis(&j, s);
 
 	put_neighbours(&j, "callers", s, s->caller, s->callers);
 	put_neighbours(&j, "callees", s, s->callee, s->callees);

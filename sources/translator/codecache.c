@@ -254,11 +254,20 @@ void codecache_changed(struct codecache *c, uint64_t start, uint64_t bytes)
 /* ---- blocks ---- */
 
 /* The target's place in the table, made if there is none. */
+/* The one that was looked for last comes first. */
+static void put_first(uint64_t pc, uint32_t at)
+{
+	uint32_t *first = &codecache_table[0][pc % CODECACHE_TABLE], *second = &codecache_table[1][pc % CODECACHE_TABLE];
+
+	if (*first != at && target_at(*first)->pc != pc)
+		__atomic_store_n(second, *first, __ATOMIC_RELEASE);
+	__atomic_store_n(first, at, __ATOMIC_RELEASE);
+}
+
 static void remember(struct codecache *c, struct codecache_target target, bool anew)
 {
 	bool fresh;
 	uint64_t pc = target.pc, *at = slope_map_put(&c->target_by_pc, pc, &fresh);
-	uint32_t *first = &codecache_table[0][pc % CODECACHE_TABLE], *second = &codecache_table[1][pc % CODECACHE_TABLE];
 
 	if (!at || PLAN_TARGETS + (c->targets + 1) * sizeof(struct codecache_target) > PLAN_SELF_END)
 		return;
@@ -266,10 +275,15 @@ static void remember(struct codecache *c, struct codecache_target target, bool a
 		*at = c->targets++ * sizeof(struct codecache_target);
 		*target_at((uint32_t)*at) = target;
 	}
-	/* The one that was looked for last comes first. */
-	if (*first != (uint32_t)*at && target_at(*first)->pc != pc)
-		__atomic_store_n(second, *first, __ATOMIC_RELEASE);
-	__atomic_store_n(first, (uint32_t)*at, __ATOMIC_RELEASE);
+	put_first(pc, (uint32_t)*at);
+}
+
+void codecache_recall(struct codecache *c, uint64_t pc)
+{
+	const uint64_t *at = slope_map_get(&c->target_by_pc, pc);
+
+	if (at && *at)
+		put_first(pc, (uint32_t)*at);
 }
 
 void codecache_begin(struct codecache *c)

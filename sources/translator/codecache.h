@@ -150,6 +150,8 @@ const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_
 
 /* From now on indirect branches and returns to the block find it by themselves. */
 void codecache_remember(struct codecache *c, const struct block *block, uint32_t fn, uint64_t begin);
+/* The same for an address that was told before, if it was. */
+void codecache_recall(struct codecache *c, uint64_t pc);
 /*
  * Where the call instruction at this address is made, or 0; then it is made at `code` from now on. There is one such place for
  * each, so that a return finds the place that the processor expects.

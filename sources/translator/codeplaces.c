@@ -306,12 +306,26 @@ const char *codeplaces_called_name(uint64_t address)
 	return f && f->start == own ? f->name : NULL;
 }
 
+static bool is_unwinder(const char *name)
+{
+	return system_same(name, "_Unwind_RaiseException") || system_same(name, "_Unwind_Resume") ||
+	       system_same(name, "_Unwind_Resume_or_Rethrow") || system_same(name, "_Unwind_ForcedUnwind");
+}
+
+bool codeplaces_in_unwinder(uint64_t address)
+{
+	uint64_t own;
+	const struct module *m = find(address, &own);
+	const struct symbols_function *f = m ? symbols_around(&m->symbols, own) : NULL;
+
+	return f && is_unwinder(f->name);
+}
+
 bool codeplaces_is_unwinder(uint64_t address)
 {
 	const char *name = codeplaces_called_name(address);
 
-	return name && (system_same(name, "_Unwind_RaiseException") || system_same(name, "_Unwind_Resume") ||
-			system_same(name, "_Unwind_Resume_or_Rethrow") || system_same(name, "_Unwind_ForcedUnwind"));
+	return name && is_unwinder(name);
 }
 
 bool codeplaces_is_border(uint64_t address)

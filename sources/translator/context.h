@@ -57,6 +57,7 @@
 #define CTX_COUNTDOWN (CTX_COST + 72)    /* calls until one is measured */
 #define CTX_OLD_SP (CTX_COST + 64)    /* the stack pointer before it was set last */
 #define CTX_PATH_WINDOW (CTX_COST + 104)    /* where calls keep their paths: what %gs holds, or a window of its own */
+#define CTX_LANDED (CTX_COST + 112)    /* control comes to a place where a path has been begun for it: pathlandings.c */
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
 #define CTX_QUICK_AT 0x20000
@@ -97,11 +98,11 @@ struct lent {
 };
 
 #define CONTEXT_LENT 2u
-#define CONTEXT_HANDLERS 16u
 
-/* What a signal handler has interrupted: stack pointer and address; and where its own return address lies. */
+/* What a signal handler has interrupted: stack pointer, address, path; and where its own return address lies. */
 struct interrupted {
-	uint64_t sp, frame, pc;
+	uint64_t sp, frame, pc, path;
+	bool apart;                  /* on the alternate stack, and it has interrupted another */
 };
 
 /* A return address, before the unwinder has changed it. */
@@ -135,12 +136,13 @@ struct context {
 	uint64_t ticks_in, ticks_out;
 	uint64_t path_context;
 	char *path_window;
+	uint64_t landed;
 	uint64_t path_flag;              /* PATHS_MEASURED: the activation that begins next is measured */
 	struct measures *measures;
 	struct slope_context **node;     /* calling contexts by number */
 	size_t node_capacity;
-	struct interrupted handler[CONTEXT_HANDLERS];
-	unsigned handlers;
+	struct interrupted *handler;
+	size_t handlers, handler_capacity;
 	struct unwinding *unwinding;
 	size_t unwound, unwinding_capacity;
 	uint64_t path_pc;                /* where the program is while C is at work, if that counts for its path */
@@ -190,6 +192,7 @@ _Static_assert(CTX_AT + offsetof(struct context, path_context) == CTX_PATH_CONTE
 _Static_assert(CTX_AT + offsetof(struct context, countdown) == CTX_COUNTDOWN, "as pathcode.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, old_sp) == CTX_OLD_SP, "as blocks.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, path_window) == CTX_PATH_WINDOW, "as pathcode.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, landed) == CTX_LANDED, "as gate.S has it");
 
 /* The context of the thread that runs. */
 static inline struct context *context_here(void)

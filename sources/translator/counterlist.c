@@ -188,6 +188,8 @@ static bool say(unsigned which, char *text, size_t room)
 		return say_count("readings of counters that said nothing and are left out", s->failed, text, room);
 	case 2:
 		return say_count("counters that the program had closed, and that were opened anew", s->reopened, text, room);
+	case 3:
+		return say_count("samples of time in which another thread had the processor, and that are left out", s->interrupted, text, room);
 	default:
 		return false;
 	}
@@ -195,7 +197,7 @@ static bool say(unsigned which, char *text, size_t room)
 
 bool counters_problem(unsigned n, char *text, size_t room)
 {
-	for (unsigned which = 0; which < counters.count + 3; which++)
+	for (unsigned which = 0; which < counters.count + 4; which++)
 		if (say(which, text, room) && n-- == 0)
 			return true;
 	return false;

@@ -440,6 +440,7 @@ void counters_close(struct counters_thread *t)
 	add(&to->by_call, t->seen.by_call);
 	add(&to->failed, t->seen.failed);
 	add(&to->reopened, t->seen.reopened);
+	add(&to->interrupted, t->seen.interrupted);
 	add(&to->threads, t->seen.threads);
 	add(&to->unopened, t->seen.unopened);
 	for (unsigned i = 0; i < counters.count; i++)

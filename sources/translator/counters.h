@@ -36,6 +36,7 @@ struct counters_statistics {
 	uint64_t by_call;            /* of them, with system calls */
 	uint64_t failed;             /* readings that say nothing: a counter was gone */
 	uint64_t reopened;           /* counters that the program had closed */
+	uint64_t interrupted;        /* samples of time that were left out: another thread had the processor */
 	uint64_t threads, unopened;  /* threads, and those without counters */
 	uint64_t enabled_ns[COUNTERS_MAX], running_ns[COUNTERS_MAX];     /* less running than enabled: shared with others, and scaled */
 };

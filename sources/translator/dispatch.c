@@ -91,6 +91,20 @@ static int borrowed_before(const struct codecache_branch *branch)
 	return from ? from->facts.stamp : -1;
 }
 
+/*
+ * Returns go to what a call does when it has come back, and that is for others to make known; where it does something for paths,
+ * jumps do not make the place behind it known to them.
+ */
+static bool may_remember(const struct site *site, uint64_t pc)
+{
+	if (!observer.paths)
+		return true;
+	if (site->kind != SITE_RETURN)
+		return !pathcode_acts_behind(pc);
+	codecache_recall(&runtime.cache, pc);
+	return false;
+}
+
 /* The cache may have been emptied since the site left: then there is nothing to link. */
 static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t generation)
 {
@@ -99,9 +113,9 @@ static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t gen
 
 	lock_take(&runtime.lock);
 	block = find_or_make(pc, borrowed_before(&branch));
-	/* Where a return of ours is not expected must be seen each time: pathevents_returned. */
-	if (block && site->kind != SITE_DIRECT && (!observer.paths || site->kind != SITE_RETURN))
-		codecache_remember(&runtime.cache, block, observer.on || observer.path_contexts ? codeplaces_function(block->pc) : UINT32_MAX,
+	if (block && site->kind != SITE_DIRECT && may_remember(site, pc))
+		codecache_remember(&runtime.cache, block,
+				   observer.on || observer.path_contexts ? codeplaces_function(block->pc) : UINT32_MAX,
 				   observer.paths ? pathplaces_begin(block->pc) : 0);
 	else if (block && site->kind == SITE_DIRECT && branch.patch && generation == runtime.cache.generation)
 		codecache_link(&runtime.cache, &branch, block);
@@ -130,11 +144,12 @@ void slope_dispatch(const void *at, struct context *ctx)
 		codecache_drop(&runtime.cache, pc);
 		lock_give(&runtime.lock);
 	}
-	known = site.kind != SITE_DIRECT ? codecache_target(pc) : NULL;
+	known = site.kind != SITE_DIRECT && !observer.paths ? codecache_target(pc) : NULL;
 	if (observer.paths && site.kind == SITE_INDIRECT)
 		pathevents_start(ctx, pc);
-	else if (observer.paths && site.kind == SITE_RETURN && !known)
+	else if (observer.paths && site.kind == SITE_RETURN)
 		pathevents_returned(ctx, pc);
+	ctx->landed = 0;
 	ctx->target = known ? known->code : find_and_link(&site, pc, generation);
 	if (observer.measures)
 		ctx->ticks_out = __builtin_ia32_rdtsc();

@@ -6,7 +6,8 @@
  *   flow.h, jumptables.c   control flow graphs of machine code
  *   pathplaces.c           which graph a piece of code belongs to
  *   pathcode.c             what is added to translated code
- *   pathevents.c           what is left to C: landings, paths that are left, the end
+ *   pathevents.c           what is left to C: edges, switches, counts
+ *   pathlandings.c         and paths that are left and begun out of the ordinary
  *   pathcontexts.c         the calling contexts of paths
  *   measures.c             activations that are measured by counters.h
  *
@@ -127,10 +128,14 @@ struct path_place {
 const struct path_place *pathplaces_at(uint64_t pc);
 /* The same if there is a graph already: for addresses that may be in the middle of an instruction, or of nothing. */
 const struct path_place *pathplaces_find(uint64_t pc);
-/* The same for code that belongs to the function `fn` if it belongs to none yet. */
+/* The same as pathplaces_at for code that belongs to the function `fn` if it belongs to none yet. */
 const struct path_place *pathplaces_at_for(uint64_t pc, uint32_t fn);
 /* What CTX_PATH is where control comes to pc from elsewhere. */
 uint64_t pathplaces_begin(uint64_t pc);
+/* The same for one who comes by way of what the call before pc does when it has come back. */
+uint64_t pathplaces_begin_behind(uint64_t pc);
+/* The call that would come back to there; NULL: none does. */
+const struct path_place *pathplaces_call_before(uint64_t pc);
 /* The graph that this counter belongs to, by its distance from %gs; NULL: none. */
 const struct path_graph *pathplaces_counted(uint64_t counter);
 /* Where they end. */
@@ -162,6 +167,10 @@ void pathcode_cold(struct maker *m, const struct cold *c);
 void pathcode_call(struct maker *m, uint64_t target);
 /* A function begins: CTX_PATH is in another context from here on. */
 void pathcode_context(struct maker *m, uint32_t fn, bool flags);
+/* May returns to behind the call find by themselves what it does when it has come back? */
+bool pathcode_may_return(const struct step *call);
+/* Does a call before pc do anything for paths when it comes back to there? */
+bool pathcode_acts_behind(uint64_t pc);
 /* Before a return. True: the program's rcx is in the context already, and the register may be used. */
 bool pathcode_return(struct maker *m, const struct step *s);
 /* Before an indirect jump: the path that ends with it. */
@@ -177,12 +186,13 @@ void pathcode_repeated(struct maker *m, const struct step *s);
 
 void pathevents_start(struct context *ctx, uint64_t pc);
 void pathevents_forked(void);
-/* A return found nothing kept at sp. */
-void pathevents_landed(uint64_t sp);
-/* An indirect jump that is no tail call. */
-void pathevents_jump(uint64_t target, uint64_t sp);
-/* An indirect jump of a block to where its table does not lead. */
-void pathevents_unexpected(uint64_t target, const struct path_place *place);
+/* A path begins here, in the same context as before; with the lock held. */
+void pathevents_begin_at(struct context *ctx, uint64_t pc, uint64_t measured);
+/* The same where a function begins. */
+void pathevents_begin_function(struct context *ctx, uint64_t pc);
+void pathevents_row(struct context *ctx, const struct slope_path_row *key, uint64_t times);
+/* The call, or system call, at the end of the block has come back; with the lock held. */
+void pathevents_next(struct context *ctx, const struct path_place *p, uint64_t next);
 /* A switch whose code is no shorter. */
 void pathevents_switch(uint64_t target, const struct path_place *place);
 /* A path's end. */
@@ -191,20 +201,12 @@ void pathevents_count(uint64_t number, const struct path_graph *g);
 void pathevents_miss(uint64_t number, uint64_t graph);
 /* The same with the context in the number. */
 void pathevents_miss_packed(uint64_t number, uint64_t graph);
-void pathevents_return(uint64_t sp);
-/* A function of the unwinder begins. */
-void pathevents_unwinds(uint64_t sp);
-/* The call before this address has come back, and not to where that is seen. */
-void pathevents_returned(struct context *ctx, uint64_t pc);
 /* The system call there has been made. */
 void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next);
 /* The stub's instructions that a call through it has executed beyond the usual. */
 void pathevents_lazy(uint64_t sp, uint64_t instructions);
 void pathevents_lazy_common(uint64_t sp, uint64_t instructions);
 void pathevents_repeated(uint64_t kind, uint64_t left, const struct path_place *place);
-void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t interrupted_sp, uint64_t handler, uint64_t sp);
-void pathevents_restorer(struct context *ctx, uint64_t next);
-void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp);
 /* An edge that ends a path of an activation that is measured, or that translated code leaves to us. */
 void pathevents_edge(const struct path_place *place, uint64_t target, uint64_t way);
 /* What a call keeps in the shadow of its return address. */
@@ -223,6 +225,30 @@ static inline void path_unpack(struct context *ctx, uint64_t packed, bool contex
 	ctx->path = contexts ? packed & (PATHS_MEASURED | PATHS_REGISTER_MASK) : packed;
 	ctx->path_context = contexts ? packed & ~PATHS_REGISTER_MASK & ~PATHS_MEASURED : 0;
 }
+/* ---- pathlandings.c ---- */
+
+/* A return found nothing kept at sp, or what a measured activation has kept. */
+void pathevents_landed(uint64_t sp);
+/* A return, in code that keeps all registers. */
+void pathevents_return(uint64_t sp);
+/* An indirect jump that is no tail call. */
+void pathevents_jump(uint64_t target, uint64_t sp);
+/* An indirect jump of a block to where its table does not lead, or a call that was not expected to come back. */
+void pathevents_unexpected(uint64_t target, const struct path_place *place);
+/* The call before this address has come back, and not to where that is seen; or ctx->landed: control comes there otherwise. */
+void pathevents_returned(struct context *ctx, uint64_t pc);
+/* A function of the unwinder begins; it returns, or goes to a landing pad, whose address lies at sp. */
+void pathevents_unwinds(uint64_t sp);
+void pathevents_unwound(uint64_t sp);
+/* Interrupted at pc; the handler begins, with the address that it returns to at sp. */
+void pathevents_handler(struct context *ctx, uint64_t pc, uint64_t interrupted_sp, uint64_t handler, uint64_t sp);
+/* The system call that ends a handler; and behind it: the program goes on at pc. */
+void pathevents_restorer(struct context *ctx, uint64_t next);
+void pathevents_handler_ends(struct context *ctx, uint64_t pc, uint64_t sp);
+/* Calls `visit` for each page of this part of the window of paths that exists. */
+void pathlandings_each_page(struct context *ctx, uint64_t from, uint64_t to, void (*visit)(struct context *ctx, uint64_t at));
+/* The thread ends: all its activations are left. */
+void pathlandings_end(struct context *ctx);
 
 /* ---- pathcontexts.c ---- */
 

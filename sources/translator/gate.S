@@ -491,7 +491,12 @@ slope_gate_plain_return:
 	mov %eax, %gs:CTX_TICKS_OUT
 	mov %edx, %gs:CTX_TICKS_OUT+4
 	mov %gs:CTX_REG(2), %rdx
-	jmp 6b
+	cmpq $0, %gs:CTX_LANDED
+	je 6b
+	mov \place, %rcx
+	mov %rcx, %gs:CTX_GUEST_TARGET
+	mov $slope_gate_return_missed, %eax
+	jmp 3b
 	.endm
 
 	.macro take_context place

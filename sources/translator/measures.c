@@ -18,6 +18,7 @@
 
 #define MEASURES_MAX 64u         /* one within the other */
 #define STRETCH 8u               /* paths that are measured at a time */
+#define LONG_NS 20000u           /* a sample that may have been interrupted */
 
 /* A measured activation. */
 struct measure {
@@ -34,6 +35,7 @@ struct measures {
 	unsigned depth;
 	int64_t left;
 	uint64_t random;
+	uint64_t switches;           /* how often the thread had been switched out against its will, when that was looked at last */
 };
 
 /* ---- the beginning and the end of threads ---- */
@@ -125,7 +127,8 @@ static bool stop(struct context *ctx, struct measure *a)
 	bool good = a->runs && counters_read(&m->counters, now);
 
 	for (unsigned i = 0; good && i < counters_count(); i++) {
-		uint64_t passed = now[i] - a->from[i], own = counters.own_exact[i] && counters.event[i].way != EVENT_BY_STEP ? counters.own[i] : 0;
+		bool exact = counters.own_exact[i] && counters.event[i].way != EVENT_BY_STEP;
+		uint64_t passed = now[i] - a->from[i], own = exact ? counters.own[i] : 0;
 
 		/* Time is looked at by translated code itself. */
 		if (counters.event[i].way == EVENT_BY_TICKS) {
@@ -226,6 +229,25 @@ void measures_resume(struct context *ctx, uint64_t sp)
 	run(m, a);
 }
 
+/*
+ * A sample of time in which another thread had the processor says nothing about the program. Only long ones are
+ * looked at: that is a system call.
+ */
+static bool is_interrupted(struct measures *m, const struct measure *a)
+{
+	struct { int64_t times[4], rest[12], voluntary, involuntary; } usage;
+	bool some = false;
+
+	for (unsigned i = 0; i < counters_count(); i++)
+		some |= counters.event[i].way == EVENT_BY_TICKS && a->spent[i] > LONG_NS;
+	if (!some || system_call(__NR_getrusage, 1 /* RUSAGE_THREAD */, (long)&usage, 0, 0, 0, 0))
+		return false;
+	some = (uint64_t)usage.involuntary != m->switches;
+	m->switches = (uint64_t)usage.involuntary;
+	m->counters.seen.interrupted += some;
+	return some;
+}
+
 /* A path ends of the activation on top, which is measured; `last`: it ends itself. */
 void measures_path(struct context *ctx, const struct slope_path_row *key, bool last)
 {
@@ -235,7 +257,7 @@ void measures_path(struct context *ctx, const struct slope_path_row *key, bool l
 
 	if (!a)
 		return;
-	if (stop(ctx, a) && (row = slope_path_row(&ctx->fiber->core->paths, key))) {
+	if (stop(ctx, a) && !is_interrupted(m, a) && (row = slope_path_row(&ctx->fiber->core->paths, key))) {
 		row->samples++;
 		for (unsigned i = 0; i < counters_count(); i++)
 			slope_path_measure(&row->metric[i], a->spent[i]);

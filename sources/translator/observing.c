@@ -53,6 +53,9 @@ void observing_decide(void)
 	observer.on = observer.profiles && (!observer.paths || observer.path_input);
 	observer.paths = observer.profiles && observer.paths;
 	observer.looks = observer.on || observer.paths;
+	/* Where activations are observed, their places in the tree are known. */
+	if (observer.on)
+		observer.path_contexts = false;
 }
 
 bool observing_option(const char *option)
@@ -73,8 +76,6 @@ bool observing_option(const char *option)
 		return o->path_input = true;
 	if (system_same(option, "--path-contexts"))
 		return o->path_contexts = true;
-	if (system_same(option, "--context-events"))
-		return o->context_events = true;
 	if (take_number(option, "--contexts=", &o->contexts)) {
 		o->contexts++;
 		return true;
@@ -85,7 +86,8 @@ bool observing_option(const char *option)
 		return o->context_collapse = true;
 	return take_text(option, "--burst=", &o->burst) || take_number(option, "--context=", &o->context_k) ||
 	       take_number(option, "--max-contexts=", &o->max_contexts) ||
-	       take_number(option, "--path-sample=", &o->path_sample) || take_number(option, "--main-pid=", &o->main_pid) || take_number(option, "--cell=", &o->cell_bytes) ||
+	       take_number(option, "--path-sample=", &o->path_sample) ||
+	       take_number(option, "--main-pid=", &o->main_pid) || take_number(option, "--cell=", &o->cell_bytes) ||
 	       take_number(option, "--max-points=", &o->max_points) || take_number(option, "--stamp-limit=", &o->stamp_limit) ||
 	       take_text(option, "--cost=", &o->cost) || take_text(option, "--input=", &o->input) ||
 	       take_pattern(option, "--toggle=", &o->toggle) || take_pattern(option, "--only=", &o->only) ||

@@ -58,7 +58,6 @@ struct observer {
 	bool path_input;             /* --paths does not switch the others off */
 	bool measures;               /* paths are measured by counters */
 	bool path_contexts;          /* paths are told apart by calling context */
-	bool context_events;         /* contexts are measured, paths are not followed */
 	uint64_t path_sample;        /* one activation in so many is measured */
 	const char *out, *cost, *input;
 	uint64_t main_pid, cell_bytes, max_points, stamp_limit;
@@ -133,6 +132,8 @@ const char *codeplaces_called_name(uint64_t address);
 uint64_t codeplaces_slot(uint64_t stub);
 /* Does a function begin here that unwinds the stack and goes on elsewhere? */
 bool codeplaces_is_unwinder(uint64_t address);
+/* Or is it part of one? */
+bool codeplaces_in_unwinder(uint64_t address);
 /* Does a function begin here, with a symbol, or where there is none, by the unwind tables? */
 bool codeplaces_is_border(uint64_t address);
 /* Where the next symbol or function begins behind this address. */

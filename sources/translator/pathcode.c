@@ -571,6 +571,36 @@ static void cold_sample(struct maker *m, const struct cold *c)
 	exits_site(m, SITE_INDIRECT, 0, NULL);
 }
 
+bool pathcode_acts_behind(uint64_t pc)
+{
+	const struct path_place *call = pathplaces_call_before(pc);
+
+	return call && pathcode_has_edge(call, pathplaces_edge(call, SLOPE_WAY_NEXT, pc));
+}
+
+/* Does a switch lead there? */
+static bool is_in_table(const struct path_graph *g, uint64_t pc)
+{
+	for (uint32_t e = 0; e < g->core->paths.edges; e++)
+		if (g->core->way[e] == SLOPE_WAY_TABLE && g->flow.edge[e].target == pc)
+			return true;
+	return false;
+}
+
+/*
+ * What is behind a call that does not come back may be a landing pad. And a switch, whose path is already the one that goes on there, may
+ * not come by way of what the call does.
+ */
+bool pathcode_may_return(const struct step *call)
+{
+	const struct path_place *p = pathplaces_at(call->pc);
+
+	if (!p)
+		return true;
+	return p->graph->core->block[p->vertex].end == SLOPE_BLOCK_CALLS &&
+	       !(pathcode_acts_behind(call->next) && is_in_table(p->graph, call->next));
+}
+
 bool pathcode_return(struct maker *m, const struct step *s)
 {
 	const struct path_place *place = ends_block(s);

@@ -179,7 +179,8 @@ static void choose_counters(struct path_graph *g)
 	g->shift = highest_offset(p, &range) + PATHS_FIRST;
 	/* As many again for blocks that become two. */
 	g->counter_count = p->total + (p->total > COUNTERS_FEW ? p->total / 2 : p->total) + COUNTERS_SPARE;
-	if (observer.path_contexts || p->total > PATHS_ARRAY_MAX || range > RANGE_OF_COUNTERS || places.counters + g->counter_count * 8 > PATHS_COUNTERS_END)
+	if (observer.path_contexts || p->total > PATHS_ARRAY_MAX || range > RANGE_OF_COUNTERS ||
+	    places.counters + g->counter_count * 8 > PATHS_COUNTERS_END)
 		return;
 	if (!slope_arena_grow(&places.arena, (void **)&places.counted, &places.counted_capacity, places.counted_count + 1,
 			      sizeof *places.counted))
@@ -384,7 +385,8 @@ static bool split(struct path_graph *g, uint32_t vertex, uint64_t pc)
 	uint64_t total = core->paths.total + core->paths.paths[vertex], end = g->flow.block[vertex].start + g->flow.block[vertex].bytes;
 	struct wider w;
 
-	if ((g->counters && total > g->counter_count) || total >= (observer.path_contexts ? PATHS_RANGE_MAX_CONTEXTS : PATHS_RANGE_MAX) || !widen(&w, g))
+	if ((g->counters && total > g->counter_count) || !widen(&w, g) ||
+	    total >= (observer.path_contexts ? PATHS_RANGE_MAX_CONTEXTS : PATHS_RANGE_MAX))
 		return false;
 	for (uint32_t v = 0; v < second; v++) {
 		if (v != vertex) {
@@ -449,13 +451,9 @@ static void drop_place(const struct path_place *p)
 	}
 }
 
-/*
- * Where control comes back to behind a call, the block of the call has something to do first if paths end there: then one
- * begins with that block.
- */
 uint64_t pathplaces_begin(uint64_t pc)
 {
-	const struct path_place *p = pathplaces_at(pc), *before;
+	const struct path_place *p = pathplaces_at(pc);
 
 	if (p && p->start != pc && !has_instruction(p, pc)) {
 		drop_place(p);
@@ -465,15 +463,27 @@ uint64_t pathplaces_begin(uint64_t pc)
 		return PATHS_NONE;
 	if (p->start != pc && split(p->graph, p->vertex, pc))
 		p = pathplaces_find(pc);
-	before = p->start == pc ? pathplaces_find(pc - 1) : NULL;
-	if (before && before->graph == p->graph && before->end == pc &&
-	    before->graph->core->block[before->vertex].end == SLOPE_BLOCK_CALLS) {
-		uint32_t edge = pathplaces_edge(before, SLOPE_WAY_NEXT, pc);
-
-		if (edge != UINT32_MAX && p->graph->core->paths.edge[edge].cut)
-			p = before;
-	}
 	return path_begin(p->graph, p->vertex);
+}
+
+const struct path_place *pathplaces_call_before(uint64_t pc)
+{
+	const struct path_place *p = pathplaces_find(pc - 1);
+
+	return p && p->end == pc && p->graph->core->block[p->vertex].end == SLOPE_BLOCK_CALLS ? p : NULL;
+}
+
+/* Where a path ends with the call's edge, one begins with its block: there is no other way to have one begin behind it. */
+uint64_t pathplaces_begin_behind(uint64_t pc)
+{
+	const struct path_place *p = pathplaces_at(pc), *call = pathplaces_call_before(pc);
+	uint32_t edge = p && call && p->graph == call->graph ? pathplaces_edge(call, SLOPE_WAY_NEXT, pc) : UINT32_MAX;
+
+	if (edge == UINT32_MAX)
+		return pathplaces_begin(pc);
+	if (p->graph->core->paths.edge[edge].cut)
+		return path_begin(call->graph, call->vertex);
+	return pathplaces_begin(pc) - (uint64_t)p->graph->core->paths.edge[edge].add;
 }
 
 uint32_t pathplaces_edge(const struct path_place *p, enum slope_edge_way way, uint64_t target)

@@ -13,6 +13,8 @@
 #define BUFFER_BYTES 65536u
 #define WAIT_ALL 0x40000000      /* __WALL: also for children that send no signal */
 #define TEMPORARY ".tmp."
+#define PROBLEMS_MAX 8u
+#define PROBLEM_BYTES 400u
 
 struct file {
 	long fd;
@@ -123,6 +125,20 @@ static void describe_run(struct slope_run_info *run, const char *directory)
 		run->unit_name[observer.unit_time] = "time";
 }
 
+/* What counters have to say. */
+static void describe_problems(struct slope_run_info *run)
+{
+	static char text[PROBLEMS_MAX][PROBLEM_BYTES];
+	static const char *problem[PROBLEMS_MAX];
+
+	while (run->problem_count < PROBLEMS_MAX &&
+	       counters_problem((unsigned)run->problem_count, text[run->problem_count], PROBLEM_BYTES)) {
+		problem[run->problem_count] = text[run->problem_count];
+		run->problem_count++;
+	}
+	run->problem = problem;
+}
+
 static void write_to(const char *path, struct slope_run_info *run)
 {
 	char temporary[RUNTIME_PATH_BYTES], directory[RUNTIME_PATH_BYTES];
@@ -131,6 +147,8 @@ static void write_to(const char *path, struct slope_run_info *run)
 	directory[0] = 0;
 	system_call(__NR_getcwd, (long)directory, sizeof directory, 0, 0, 0, 0);
 	describe_run(run, directory);
+	if (observer.measures)
+		describe_problems(run);
 	n = system_append(temporary, n, sizeof temporary, TEMPORARY);
 	append_number(temporary, n, own_pid());
 	long fd = system_open(temporary, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);

@@ -190,7 +190,8 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	emit_32(&m->e, 0);
 	returns_to = (uint64_t)m->e.at;
 	/* Here the return comes to; whoever returns to the program's address finds this place. */
-	codecache_return(&runtime.cache, s->next, returns_to, observer.paths ? pathplaces_begin(s->next) : 0);
+	if (!observer.paths || pathcode_may_return(s))
+		codecache_return(&runtime.cache, s->next, returns_to, observer.paths ? pathplaces_begin_behind(s->next) : 0);
 	if (observer.paths)
 		pathcode_on(m, s, s->next);
 	exits_add_plain(m, s->next);
@@ -341,6 +342,19 @@ static void emit_jump(struct maker *m, const struct step *s)
 	emit_lookup(m, runtime.flags_cross_calls || !observer.looks || !codeplaces_is_stub(m->trace.start), path);
 }
 
+/* The target is in rcx. The jump that it takes, flags kept, if a path has been begun there. */
+static uint8_t *emit_landed_test(struct maker *m)
+{
+	uint8_t *landed;
+
+	emit_save(&m->e, REG_RCX, CTX_GUEST_TARGET);
+	emit_restore(&m->e, REG_RCX, CTX_LANDED);
+	emit_bytes(&m->e, "\xe3\x05", 2);                         /* jrcxz over the next */
+	landed = emit_jump_ahead(&m->e, CONDITION_NONE);
+	emit_restore(&m->e, REG_RCX, CTX_GUEST_TARGET);
+	return landed;
+}
+
 /* The return as it was before all this, for programs whose functions return something in flags. */
 static void emit_careful_return(struct maker *m, uint32_t more)
 {
@@ -356,7 +370,25 @@ static void emit_careful_return(struct maker *m, uint32_t more)
 		emit_bytes(&m->e, skip, sizeof skip);
 		emit_32(&m->e, more);
 	}
+	uint8_t *landed = observer.paths ? emit_landed_test(m) : NULL;
+
 	emit_lookup(m, true, observer.paths ? LOOKUP_RETURNS : LOOKUP_PLAIN);
+	if (landed) {
+		emit_land(&m->e, landed);
+		emit_restore(&m->e, REG_RCX, CTX_REG(REG_RCX));
+		exits_site(m, SITE_RETURN, 0, NULL);
+	}
+}
+
+/* The unwinder's, which may go elsewhere than to its caller. */
+static void emit_unwound(struct maker *m)
+{
+	reports_call(&m->e, (const void *)pathevents_unwound, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
+	emit_save(&m->e, REG_RCX, CTX_REG(REG_RCX));
+	emit_byte(&m->e, 0x59);
+	emit_save(&m->e, REG_RCX, CTX_GUEST_TARGET);
+	emit_restore(&m->e, REG_RCX, CTX_REG(REG_RCX));
+	exits_site(m, SITE_RETURN, 0, NULL);
 }
 
 /* Somebody may want to know where a return faults: here, and not in gate.S. */
@@ -380,7 +412,11 @@ static void emit_return(struct maker *m, const struct step *s)
 		saved = pathcode_return(m, s);
 	if (observing_keeps_paths_apart() && !runtime.flags_cross_calls)
 		reports_call(&m->e, (const void *)pathevents_return, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
-	if (runtime.flags_cross_calls) {
+	if (observer.paths && !observer.on && !more && codeplaces_in_unwinder(s->pc)) {
+		if (saved)
+			emit_restore(&m->e, REG_RCX, CTX_REG(REG_RCX));
+		emit_unwound(m);
+	} else if (runtime.flags_cross_calls) {
 		emit_careful_return(m, more);
 	} else if (!more) {
 		emit_near(&m->e, 0xe9, (uint64_t)(observer.on ? slope_gate_return :

@@ -123,6 +123,32 @@ static void shares_at_so_many_times(void **state)
 	slope_profile_free(p);
 }
 
+/* Asked again for another factor, the rows are those of a ranking for that factor. */
+static void another_factor_needs_no_fits(void **state)
+{
+	struct slope_profile *p = all_kinds();
+	struct slope_rank again = ranked(p, 10);
+
+	(void)state;
+	for (double times = 1000; times >= 2; times /= 7) {
+		const struct slope_rank_options o = { .metric = SLOPE_METRIC_TRMS, .of = SLOPE_COST_MEAN, .times = times };
+		struct slope_rank r = ranked(p, times);
+
+		assert_true(slope_rank_again(&again, p, &o));
+		assert_int_equal(again.count, r.count);
+		for (size_t i = 0; i < r.count; i++) {
+			assert_string_equal(again.row[i].name, r.row[i].name);
+			assert_int_equal(again.row[i].group, r.row[i].group);
+			assert_int_equal(again.row[i].via, r.row[i].via);
+			assert_true(again.row[i].score == r.row[i].score);
+			assert_true(again.row[i].later == r.row[i].later || (isnan(again.row[i].later) && isnan(r.row[i].later)));
+		}
+		slope_rank_fini(&r);
+	}
+	slope_rank_fini(&again);
+	slope_profile_free(p);
+}
+
 static void evidence_discounts_the_score(void **state)
 {
 	struct slope_profile *p = all_kinds();
@@ -366,6 +392,7 @@ int main(void)
 		cmocka_unit_test(everybody_has_a_group),
 		cmocka_unit_test(numbers_are_those_of_the_profile),
 		cmocka_unit_test(shares_at_so_many_times),
+		cmocka_unit_test(another_factor_needs_no_fits),
 		cmocka_unit_test(evidence_discounts_the_score),
 		cmocka_unit_test(growth_is_inherited),
 		cmocka_unit_test(growth_is_inherited_where_totals_are_equal),
