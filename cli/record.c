@@ -230,7 +230,7 @@ static bool sensible_contexts(struct slope_settings *s)
 /* Only the translator sees single branches. */
 static bool sensible_source_for_paths(struct slope_settings *s)
 {
-	const char *option = s->paths ? "--paths" : "--event";
+	const char *option = s->event ? "--event" : "--paths";
 
 	if (s->verify) {
 		slope_say("--verify compares functions: leave %s out", option);

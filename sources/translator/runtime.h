@@ -11,6 +11,7 @@
  *   decoder.c           Zydis
  *   codecache.c         translated blocks: finding, linking, throwing away
  *   making.h            how a block of translated code is made, and in which files
+ *   following.h         paths through functions, and in which files
  *   gate.S              the ways between C and translated code
  *   dispatch.c          what happens when translated code leaves for C
  *   syscalls.c          system calls of the program
