@@ -27,10 +27,10 @@ struct slope_settings {
 	uint64_t max_contexts;
 	const char *burst;           /* as given; NULL: not */
 	uint64_t burst_period_ns, burst_length_ns;
-	bool paths;                  /* count them; --event without --contexts says so, too */
+	bool paths;                  /* count them; --event says so, too */
 	bool input_given;            /* --input was: paths are counted together with input sizes */
 	const char *event;           /* the list as given; NULL: not */
-	uint64_t path_sample;        /* one activation in so many is measured; 0: not given */
+	uint64_t path_sample;        /* for so many calls and ends of paths a few paths are measured; 0: not given */
 	const char *perturbation;    /* as given; NULL: not */
 	uint64_t rounds;             /* what that says */
 	uint64_t rate;               /* of the sampler, per second; 0: not given */

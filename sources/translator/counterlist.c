@@ -189,7 +189,8 @@ static bool say(unsigned which, char *text, size_t room)
 	case 2:
 		return say_count("counters that the program had closed, and that were opened anew", s->reopened, text, room);
 	case 3:
-		return say_count("samples of time in which another thread had the processor, and that are left out", s->interrupted, text, room);
+		return say_count("samples of time in which another thread had the processor, and that are left out", s->interrupted, text,
+				 room);
 	default:
 		return false;
 	}
