@@ -19,6 +19,7 @@
 #define COUNTERS_FEW 32768u
 #define RANGE_OF_COUNTERS (1u << 25)     /* registers further apart do not fit into an address */
 #define STUB_MAX 4u
+#define SAME_MAX 16384u
 
 static struct {
 	struct slope_arena arena;
@@ -26,6 +27,8 @@ static struct {
 	struct path_graph **counted; /* graphs that have counters, in order */
 	size_t counted_count, counted_capacity;
 	uint64_t counters;           /* that graphs have already, from %gs */
+	uint64_t lowest, highest;    /* all places lie between */
+	uint64_t code_start, code_end;       /* the region that was decoded last */
 	bool ready;
 } places;
 
@@ -36,6 +39,7 @@ static void start(void)
 	slope_arena_init(&places.arena, &system_host);
 	slope_map_init(&places.line, &places.arena);
 	places.counters = PATHS_COUNTERS_AT;
+	places.lowest = UINT64_MAX;
 	places.ready = true;
 }
 
@@ -64,11 +68,19 @@ static bool is_followed(uint64_t pc)
 
 static bool decode(void *data, uint64_t pc, ZydisDecodedInstruction *i, ZydisDecodedOperand *operand)
 {
-	const struct space_region *region = space_at(&runtime.space, pc);
-	size_t bytes = region && region->prot & PROT_READ ? (size_t)(region->end - pc) : 0;
-
 	(void)data;
-	return bytes && decoder_decode(&runtime.decoder, (const void *)pc, bytes < 15 ? bytes : 15, i) &&
+	/* Regions do not change while the lock is held for a graph; the last one will do again. */
+	if (pc - places.code_start >= places.code_end - places.code_start) {
+		const struct space_region *region = space_at(&runtime.space, pc);
+
+		if (!region || !(region->prot & PROT_READ))
+			return false;
+		places.code_start = region->start;
+		places.code_end = region->end;
+	}
+	size_t bytes = (size_t)(places.code_end - pc);
+
+	return decoder_decode(&runtime.decoder, (const void *)pc, bytes < 15 ? bytes : 15, i) &&
 	       (!operand || decoder_operands(&runtime.decoder, i, operand));
 }
 
@@ -87,12 +99,19 @@ static bool read(void *data, uint64_t address, void *to, size_t bytes)
 /* Within a line where no graph has anything, all is the same up to where the next function begins. */
 static uint64_t same_until(uint64_t pc)
 {
-	const uint64_t *line = slope_map_get(&places.line, pc >> LINE_LOG2);
-	uint64_t end = ((pc >> LINE_LOG2) + 1) << LINE_LOG2, next = codeplaces_next_entry(pc);
+	const struct space_region *region = space_at(&runtime.space, pc);
+	uint64_t next = codeplaces_next_entry(pc), line = pc >> LINE_LOG2;
+	const uint64_t *first = slope_map_get(&places.line, line);
 
-	if (line && *line)
+	if (first && *first)
 		return pc + 1;
-	return next < end ? next : end;
+	if (region && region->end < next)
+		next = region->end;
+	if (next - pc > SAME_MAX)
+		next = pc + SAME_MAX;
+	while (++line << LINE_LOG2 < next && (!(first = slope_map_get(&places.line, line)) || !*first))
+		;
+	return line << LINE_LOG2 < next ? line << LINE_LOG2 : next;
 }
 
 static enum flow_place place(void *data, uint64_t entry, uint64_t pc, uint64_t *until)
@@ -140,6 +159,10 @@ static bool keep_place(struct path_graph *g, uint32_t vertex)
 	const struct flow_block *b = &g->flow.block[vertex];
 	uint64_t first = b->start >> LINE_LOG2, last = (b->start + b->bytes - 1) >> LINE_LOG2;
 
+	if (b->start < places.lowest)
+		places.lowest = b->start;
+	if (b->start + b->bytes > places.highest)
+		places.highest = b->start + b->bytes;
 	for (uint64_t line = first; line <= last; line++) {
 		struct path_place *p = slope_arena_alloc(&places.arena, sizeof *p);
 		bool fresh;
@@ -197,6 +220,7 @@ static void count_stubs(const struct path_graph *g, struct slope_graph *core)
 	uint64_t last, target;
 
 	decoder_begin(&runtime.decoder);
+	places.code_end = places.code_start = 0;
 	for (uint32_t v = 0; v < g->flow.blocks; v++) {
 		last = g->flow.block[v].last;
 		if (g->flow.block[v].end != SLOPE_BLOCK_CALLS && g->flow.block[v].end != SLOPE_BLOCK_TAIL_CALLS &&
@@ -245,6 +269,7 @@ static struct path_graph *make(uint64_t entry, uint32_t fn)
 	if (!g)
 		return NULL;
 	decoder_begin(&runtime.decoder);
+	places.code_end = places.code_start = 0;
 	made = flow_make(&g->flow, &places.arena, &source, entry);
 	decoder_end(&runtime.decoder);
 	if (!made || !(g->core = number(g, fn, codeplaces_is_start(entry) ? 0 : SLOPE_GRAPH_PIECE)))
@@ -343,6 +368,7 @@ static bool cut_block(struct flow_block *first, struct flow_block *second, uint6
 	bool good = true;
 
 	decoder_begin(&runtime.decoder);
+	places.code_end = places.code_start = 0;
 	for (; good && at < pc; count++, at += i.length) {
 		first->last = at;
 		good = decode(NULL, at, &i, NULL);
@@ -427,6 +453,7 @@ static bool has_instruction(const struct path_place *p, uint64_t pc)
 	uint64_t at = p->start;
 
 	decoder_begin(&runtime.decoder);
+	places.code_end = places.code_start = 0;
 	while (at < pc && decode(NULL, at, &i, NULL))
 		at += i.length;
 	decoder_end(&runtime.decoder);
@@ -509,6 +536,7 @@ uint32_t pathplaces_instructions(uint64_t from, uint64_t to)
 
 	lock_take(&runtime.lock);
 	decoder_begin(&runtime.decoder);
+	places.code_end = places.code_start = 0;
 	while (from < to && decode(NULL, from, &i, NULL)) {
 		from += i.length;
 		count++;
@@ -541,7 +569,9 @@ uint64_t pathplaces_counters_end(void)
 
 void pathplaces_forget(uint64_t address, uint64_t bytes)
 {
-	for (size_t n = 0; places.ready && n < places.line.capacity; n++) {
+	if (!places.ready || address >= places.highest || address + bytes <= places.lowest)
+		return;
+	for (size_t n = 0; n < places.line.capacity; n++) {
 		struct slope_map_entry *e = &places.line.entry[n];
 		struct path_place **at = (struct path_place **)&e->value;
 
