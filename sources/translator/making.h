@@ -44,7 +44,7 @@ struct cold {
 		COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK,
 		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED,
 		/* and of pathcode.c */
-		COLD_WAY, COLD_CASE, COLD_MEASURED, COLD_SAMPLE,
+		COLD_WAY, COLD_CASE, COLD_MEASURED, COLD_SAMPLE, COLD_CONTEXT,
 	} kind;
 	uint8_t *jump[JUMPS_MAX];    /* their displacements */
 	unsigned jumps;

@@ -65,17 +65,39 @@ static bool is_short(int64_t value)
 
 void pathcode_context(struct maker *m, uint32_t fn, bool flags)
 {
-	if (flags) {
+	if (flags || fn >> 31) {
 		reports_call(&m->e, (const void *)pathcontexts_enter, (const struct argument[3]){ { ARGUMENT_CONSTANT, fn } });
 		return;
 	}
-	emit_save(&m->e, REG_RDI, CTX_PATH_KEPT_A);
-	emit_constant(&m->e, REG_RDI, fn);
-	emit_save(&m->e, REG_RSP, CTX_REG(REG_RSP));
-	emit_restore(&m->e, REG_RSP, CTX_HOST_RSP);
-	emit_near(&m->e, 0xe8, (uint64_t)pathcontexts_quick);
-	emit_restore(&m->e, REG_RSP, CTX_REG(REG_RSP));
-	emit_restore(&m->e, REG_RDI, CTX_PATH_KEPT_A);
+	struct address entry = { .base = REG_RAX, .index = NO_REGISTER, .displacement = PATHS_ENTERS_AT };
+	struct operand at = { &entry, true, true };
+	struct cold *c = making_cold(m, COLD_CONTEXT);
+
+	c->target = fn;
+	emit_save(&m->e, REG_RAX, CTX_PATH_KEPT_A);
+	emit_save(&m->e, REG_RCX, CTX_PATH_KEPT_B);
+	emit_restore(&m->e, REG_RCX, CTX_PATH_CONTEXT);
+	emit_bytes(&m->e, "\x48\x81\xc9", 3);                     /* or $fn, %rcx */
+	emit_32(&m->e, fn);
+	emit_bytes(&m->e, "\x31\xc0\xf2\x48\x0f\x38\xf1\xc1", 8); /* xor %eax, %eax; crc32 %rcx, %rax */
+	emit_byte(&m->e, 0x25);                                   /* and $mask, %eax */
+	emit_32(&m->e, ((1u << PATHS_ENTERS_LOG2) - 1) << 5);
+	emit_memory(&m->e, 0x3b, REG_RCX, at, offsetof(struct path_enter, key));
+	making_jump(m, c, CONDITION_NOT_EQUAL);
+	emit_memory(&m->e, 0xff, 0, at, offsetof(struct path_enter, calls));      /* incq */
+	emit_memory(&m->e, 0x8b, REG_RCX, at, offsetof(struct path_enter, context));
+	emit_save(&m->e, REG_RCX, CTX_PATH_CONTEXT);
+	emit_restore(&m->e, REG_RAX, CTX_PATH_KEPT_A);
+	emit_restore(&m->e, REG_RCX, CTX_PATH_KEPT_B);
+	c->back = m->e.at;
+}
+
+static void cold_context(struct maker *m, const struct cold *c)
+{
+	emit_restore(&m->e, REG_RAX, CTX_PATH_KEPT_A);
+	emit_restore(&m->e, REG_RCX, CTX_PATH_KEPT_B);
+	reports_call(&m->e, (const void *)pathcontexts_enter, (const struct argument[3]){ { ARGUMENT_CONSTANT, c->target } });
+	emit_near(&m->e, 0xe9, (uint64_t)c->back);
 }
 
 /* CTX_PATH = value */
@@ -317,14 +339,20 @@ static void report_timed(struct maker *m, const struct path_place *place, uint32
 }
 
 /* The same for activations that are measured; flags are dead. It comes back to c->back, which the caller sets. */
-static struct cold *test_measured(struct maker *m, const struct path_place *place, uint32_t edge)
+static struct cold *test_measured(struct maker *m, const struct path_place *place, uint32_t edge, bool counts_down)
 {
 	struct cold *c = making_cold(m, COLD_MEASURED);
 
 	c->place = place;
 	c->target = place->graph->flow.edge[edge].target;
 	c->way = place->graph->core->way[edge];
-	emit_countdown(m);
+	if (counts_down) {
+		emit_countdown(m);
+	} else {
+		emit_bytes(&m->e, "\x65\x48\x83\x3c\x25", 5);    /* cmpq $0, %gs:PATH */
+		emit_32(&m->e, CTX_PATH);
+		emit_byte(&m->e, 0);
+	}
 	making_jump(m, c, CONDITION_SIGN);
 	return c;
 }
@@ -369,7 +397,7 @@ void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edg
 
 	if (flags)
 		keep_flags(m, &room);
-	struct cold *c = observer.measures ? test_measured(m, place, edge) : NULL;
+	struct cold *c = observer.measures ? test_measured(m, place, edge, true) : NULL;
 
 	count(m, g, edge, room);
 	if (e->to != SLOPE_PATH_OUT)
@@ -490,6 +518,10 @@ void pathcode_cold(struct maker *m, const struct cold *c)
 	}
 	if (c->kind == COLD_CASE) {
 		cold_case(m, c);
+		return;
+	}
+	if (c->kind == COLD_CONTEXT) {
+		cold_context(m, c);
 		return;
 	}
 	take_branch(m, s);
@@ -616,7 +648,7 @@ bool pathcode_return(struct maker *m, const struct step *s)
 
 	if (flags)
 		keep_flags(m, &room);
-	struct cold *c = observer.measures ? test_measured(m, place, edge) : NULL;
+	struct cold *c = observer.measures ? test_measured(m, place, edge, false) : NULL;
 
 	/* The gate would save them first of all. */
 	if (saves) {

@@ -562,6 +562,7 @@ void transfers_cold(struct maker *m, const struct cold *c)
 	case COLD_CASE:
 	case COLD_MEASURED:
 	case COLD_SAMPLE:
+	case COLD_CONTEXT:
 		pathcode_cold(m, c);
 		return;
 	default:
