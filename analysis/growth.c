@@ -531,7 +531,7 @@ char *slope_growth_advice(const struct slope_growth *g, char text[SLOPE_ADVICE_T
 		text[0] = '\0';
 		break;
 	case SLOPE_REASON_NO_POINTS:
-		snprintf(text, SLOPE_ADVICE_TEXT, "record with this input metric (record --input=both)");
+		snprintf(text, SLOPE_ADVICE_TEXT, "record its input sizes (record --input=both, and not with the sampler)");
 		break;
 	case SLOPE_REASON_FEW_SIZES:
 		snprintf(text, SLOPE_ADVICE_TEXT,

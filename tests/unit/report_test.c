@@ -219,7 +219,7 @@ static void test_text_at_80_columns(void **state)
 		"\n"
 		"To settle main: run inputs of at least 4 more sizes, up to n = 400 or beyond, and merge the profiles.\n"
 		"To settle str_tolower: run inputs of at least 2 more sizes, up to n = 400 or beyond, and merge the profiles.\n"
-		"To settle std::vector<...>::push_back(...): record with this input metric (record --input=both).\n"
+		"To settle std::vector<...>::push_back(...): record its input sizes (record --input=both, and not with the sampler).\n"
 		"~ above 1000 sizes: near ones share a point (record --max-points=N for more).\n"
 		"growth of the mean cost with n, the size of the input; exponent: 95% interval; ev: evidence, A to D.\n"
 		"now: share of the cost, with callees; at 10x: the same if the inputs n of its calls were 10 times as large.\n"

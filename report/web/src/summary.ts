@@ -52,7 +52,7 @@ export function summary(model: Model): HTMLElement {
 			"cost",
 			`${short(r.cost.total)} ${r.cost_unit}${UNIT_NAMES[r.cost_unit] ? ` (${UNIT_NAMES[r.cost_unit]})` : ""}`,
 		),
-		fact("input size n", `${r.input_metric}, cells of ${plural(r.cell_bytes, "byte")}`),
+		r.cell_bytes ? fact("input size n", `${r.input_metric}, cells of ${plural(r.cell_bytes, "byte")}`) : "",
 		fact("runs", r.runs === 1 ? "1" : `${exact(r.runs)} merged`),
 		fact("threads", exact(r.threads.length)),
 		fact("end", ended(model)),
@@ -85,6 +85,27 @@ export function lede(model: Model, open: (row: number) => void): HTMLElement {
 			{ class: "lede" },
 			"This profile has paths only: which ways through functions were taken, and how often. Recorded with --input as well, functions get costs and growth.",
 		);
+	if (f && model.report.source === "sampler") {
+		const self = model.functions.reduce((best, g, i) => (g.cost.self > model.functions[best].cost.self ? i : best), 0);
+		return h(
+			"p",
+			{ class: "lede" },
+			"Sampled: time and callers, no input sizes, and so no growth. Most time itself has ",
+			h(
+				"a",
+				{
+					href: "#",
+					class: "mono",
+					click: (event: MouseEvent) => {
+						event.preventDefault();
+						open(self);
+					},
+				},
+				clipped(model.functions[self].name),
+			),
+			` (${percent(model.functions[self].cost.self / Math.max(1, model.report.cost.total))}); the contexts show how it comes there.`,
+		);
+	}
 	if (!f)
 		return h(
 			"p",
