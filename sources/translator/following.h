@@ -5,7 +5,7 @@
  *
  *   flow.h, jumptables.c   control flow graphs of machine code
  *   pathplaces.c           which graph a piece of code belongs to
- *   pathcode.c             what is added to translated code
+ *   pathmaking.h           what is added to translated code: pathcode.c, pathcounting.c, pathswitches.c
  *   pathevents.c           what is left to C: edges, switches, counts
  *   pathlandings.c         and paths that are left and begun out of the ordinary
  *   pathcontexts.c         the calling contexts of paths
