@@ -32,8 +32,7 @@ static uint64_t paths_of(const struct slope_path_graph *g, const struct slope_pa
 	return goes_on(e) ? g->paths[e->to] : 1;
 }
 
-/* Where each vertex's edges begin. False for a graph that is none. */
-static bool group_edges(struct slope_path_graph *g)
+bool slope_path_group(struct slope_path_graph *g)
 {
 	uint32_t e = 0;
 
@@ -364,7 +363,7 @@ bool slope_path_number(struct slope_path_graph *g, struct slope_arena *arena, ui
 	size_t bytes = (5 * vertices + 2 * edges) * sizeof(uint32_t) + vertices;
 	uint32_t *scratch = vertices ? slope_arena_alloc(arena, bytes) : NULL, *rest = scratch;
 	struct numbering n = { .g = g };
-	bool good = make_arrays(g, arena) && scratch && group_edges(g);
+	bool good = make_arrays(g, arena) && scratch && slope_path_group(g);
 
 	if (good) {
 		g->cut_edges = 0;

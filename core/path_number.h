@@ -69,6 +69,12 @@ struct slope_path_graph {
  */
 bool slope_path_number(struct slope_path_graph *g, struct slope_arena *arena, uint64_t limit);
 
+/*
+ * Fills in `first`, for which there is room: where each vertex's edges begin. False for what is no graph: edges that are not in order, that
+ * lead nowhere, or a vertex without any. slope_path_number does that itself.
+ */
+bool slope_path_group(struct slope_path_graph *g);
+
 /* What r becomes where a path begins at v. */
 static inline int64_t slope_path_begin(const struct slope_path_graph *g, uint32_t v)
 {

@@ -16,23 +16,6 @@ static bool goes_on(const struct slope_path_edge *e)
 	return e->cut == SLOPE_PATH_WHOLE && e->to != SLOPE_PATH_OUT;
 }
 
-/* Edges are grouped by where they begin, each vertex has one, and they lead to vertices. */
-static bool group(struct slope_path_graph *g)
-{
-	uint32_t e = 0;
-
-	for (uint32_t v = 0; v < g->vertices; v++) {
-		g->first[v] = e;
-		for (; e < g->edges && g->edge[e].from == v; e++)
-			if (g->edge[e].to != SLOPE_PATH_OUT && g->edge[e].to >= g->vertices)
-				return false;
-		if (e == g->first[v])
-			return false;
-	}
-	g->first[g->vertices] = e;
-	return e == g->edges;
-}
-
 /* Vertices so that edges that go on lead forwards. False: some of them go round. */
 static bool sort_forwards(const struct slope_path_graph *g, uint32_t *order, uint32_t *waiting)
 {
@@ -114,7 +97,7 @@ enum slope_graph_flaw slope_build_check_graph(struct slope_profile_graph *graph)
 	bool memory = order && waiting && g->first && g->paths;
 
 	if (memory)
-		good = group(g) && sort_forwards(g, order, waiting) && count_paths(g, order) && check_starts(g, waiting);
+		good = slope_path_group(g) && sort_forwards(g, order, waiting) && count_paths(g, order) && check_starts(g, waiting);
 	free(order);
 	free(waiting);
 	return !memory ? SLOPE_GRAPH_NO_MEMORY : good ? SLOPE_GRAPH_SOUND : SLOPE_GRAPH_NONE;
