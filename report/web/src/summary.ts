@@ -48,7 +48,7 @@ export function summary(model: Model): HTMLElement {
 		{ class: "facts" },
 		model.facts.recorded ? fact("recorded", when(model.facts.recorded)) : "",
 		fact("source", r.source),
-		fact(
+		model.facts.paths_only ? "" : fact(
 			"cost",
 			`${short(r.cost.total)} ${r.cost_unit}${UNIT_NAMES[r.cost_unit] ? ` (${UNIT_NAMES[r.cost_unit]})` : ""}`,
 		),
