@@ -52,7 +52,7 @@ export function summary(model: Model): HTMLElement {
 			"cost",
 			`${short(r.cost.total)} ${r.cost_unit}${UNIT_NAMES[r.cost_unit] ? ` (${UNIT_NAMES[r.cost_unit]})` : ""}`,
 		),
-		r.cell_bytes ? fact("input size n", `${r.input_metric}, cells of ${plural(r.cell_bytes, "byte")}`) : "",
+		r.cell_bytes && !model.facts.paths_only ? fact("input size n", `${r.input_metric}, cells of ${plural(r.cell_bytes, "byte")}`) : "",
 		fact("runs", r.runs === 1 ? "1" : `${exact(r.runs)} merged`),
 		fact("threads", exact(r.threads.length)),
 		fact("end", ended(model)),
