@@ -2,7 +2,10 @@
 #include "cli/sampled.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,11 +36,16 @@ bool slope_sampled_sensible(const struct slope_settings *s)
 	const char *foreign = foreign_option(s);
 
 	if (s->source != SLOPE_SOURCE_SAMPLER) {
-		const char *ours = s->rate ? "--rate" : s->clock ? "--clock" : s->no_trampoline ? "--no-trampoline" : NULL;
+		const char *ours = s->rate ? "--rate" : s->clock ? "--clock" : s->no_trampoline ? "--no-trampoline" :
+				   s->duration ? "--duration" : s->delayed ? "--delayed" : NULL;
 
 		if (ours)
 			slope_say("%s goes with --source=sampler", ours);
 		return !ours;
+	}
+	if (s->duration && s->delayed) {
+		slope_say("--delayed begins with 'slope ctl start' and ends with 'slope ctl stop'; leave --duration out");
+		return false;
 	}
 	if (foreign && strstr(foreign, "context"))
 		slope_say("--source=sampler always keeps whole call paths and their sites; leave %s out", foreign);
@@ -85,11 +93,99 @@ char *slope_sampled_obstacle(const char *file)
 	return obstacle ? slope_text("%s", obstacle) : NULL;
 }
 
-void slope_sampled_environment(struct slope_list *environment, const struct slope_settings *s, const char *path)
+void slope_sampled_environment(struct slope_list *environment, const struct slope_settings *s, const char *path, const char *channel)
 {
 	uint64_t rate = s->rate ? s->rate : SLOPE_RATE_DEFAULT;
 
 	slope_list_add(environment, "SLOPE_SAMPLER_OUT=%s", path);
 	slope_list_add(environment, "SLOPE_SAMPLER=period=%llu%s%s", (unsigned long long)(NS_PER_S / rate),
 		       s->clock ? " clock=wall" : "", s->no_trampoline ? " trampoline=no" : "");
+	if (channel)
+		slope_list_add(environment, "SLOPE_SAMPLER_CONTROL=%s", channel);
+}
+
+/* ---- while it runs ---- */
+
+#define STOP_WAIT_MS 3000u
+
+static void note_start(void *ctx, pid_t pid)
+{
+	struct slope_recording *r = ctx;
+
+	r->live.channel->main_pid = (uint32_t)pid;
+}
+
+static void stop_quietly(void *ctx)
+{
+	struct slope_recording *r = ctx;
+	struct slope_live_answer answer;
+
+	slope_live_ask(&r->live, SLOPE_CHANNEL_WRITE, true, NULL, STOP_WAIT_MS, &answer);
+}
+
+/* The time is over: what was measured is written, and the program goes on. */
+static void stop_measuring(void *ctx)
+{
+	struct slope_recording *r = ctx;
+	struct slope_live_answer answer;
+
+	if (!slope_live_ask(&r->live, SLOPE_CHANNEL_WRITE, true, NULL, STOP_WAIT_MS, &answer) || !answer.asked)
+		return;          /* it has just ended: there is nothing to stop */
+	slope_say(answer.silent ? "the time is over, but process %ld does not answer: it is measured to its end" :
+		  "the time is over; the program goes on and is not measured any longer", (long)answer.silent);
+}
+
+bool slope_sampled_channel(struct slope_recording *r, const struct slope_settings *s, struct slope_launcher *launcher,
+			   char *const *program)
+{
+	char error[512];
+	char *text = slope_text("%s", program[0]);
+
+	for (char *const *word = program + 1; *word; word++) {
+		char *longer = slope_text("%s %s", text, *word);
+
+		free(text);
+		text = longer;
+	}
+	bool made = slope_live_make(&r->live, text, r->files.path, s->delayed, error, sizeof error);
+
+	free(text);
+	if (!made && (s->delayed || s->duration))
+		slope_say("--%s needs a place to talk to the program: %s; let XDG_RUNTIME_DIR name a folder of your own",
+			  s->delayed ? "delayed" : "duration", error);
+	if (!made)
+		return !s->delayed && !s->duration;
+	launcher->started = note_start;
+	launcher->expired = s->quiet ? stop_quietly : stop_measuring;
+	launcher->duration_ns = s->duration_ns;
+	launcher->ctx = r;
+	return true;
+}
+
+void slope_sampled_channel_close(struct slope_recording *r)
+{
+	bool others = false;
+
+	if (!r->live.channel)
+		return;
+	for (size_t i = 0; i < SLOPE_CHANNEL_SLOTS && !others; i++)
+		others = slope_live_process(&r->live.channel->slot[i]);
+	if (!others)
+		unlink(r->live.path);
+	slope_live_close(&r->live);
+}
+
+void slope_sampled_no_attach(const char *pid)
+{
+	char *end;
+	long number = strtol(pid, &end, 10);
+
+	if (end == pid || *end || number <= 0)
+		slope_say("--attach=%s: that is no process id; and a program that runs cannot be sampled: start it with "
+			  "'slope record --source=sampler --delayed PROGRAM'", pid);
+	else if (kill((pid_t)number, 0) != 0 && errno == ESRCH)
+		slope_say("--attach=%s: there is no such process", pid);
+	else
+		slope_say("--attach=%s: a library cannot be loaded safely into a program that runs, for it may hold any lock just now; "
+			  "start it with 'slope record --source=sampler --delayed PROGRAM' and use 'slope ctl start' when it matters", pid);
 }

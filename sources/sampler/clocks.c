@@ -40,20 +40,30 @@ static void find_stack(struct slope_sampled *t)
 	pthread_attr_destroy(&attributes);
 }
 
+void slope_clocks_arm(struct slope_sampled *t, bool on)
+{
+	const struct timespec period = { (time_t)(slope_sampler.period_ns / NS_PER_S), (long)(slope_sampler.period_ns % NS_PER_S) };
+	const struct itimerspec every = { period, period }, never = { 0 };
+
+	if (__atomic_load_n(&t->timed, __ATOMIC_SEQ_CST))
+		timer_settime(t->timer, 0, on ? &every : &never, NULL);
+}
+
+/* It is set going unless all are stopped; whoever starts or stops all sees it from now on. */
 static void start_timer(struct slope_sampled *t)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SLOPE_SIGNAL,
 				  .sigev_value.sival_ptr = &slope_sampler };
-	const struct timespec period = { (time_t)(slope_sampler.period_ns / NS_PER_S), (long)(slope_sampler.period_ns % NS_PER_S) };
-	const struct itimerspec every = { period, period };
+	bool there;
 
 	event.sigev_notify_thread_id = t->tid;
-	t->timed = timer_create(slope_sampler.wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &event, &t->timer) == 0;
+	there = timer_create(slope_sampler.wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &event, &t->timer) == 0;
+	__atomic_store_n(&t->timed, there, __ATOMIC_SEQ_CST);
 	t->armed = true;
-	if (!t->timed)
+	if (!there)
 		slope_session_lose(&slope_sampler.session, SLOPE_LOST_THREADS, 1);
-	else
-		timer_settime(t->timer, 0, &every, NULL);
+	if (!slope_controlling_paused())
+		slope_clocks_arm(t, true);
 }
 
 /* The tree, empty. */

@@ -14,6 +14,7 @@
  *   clocks.c          threads and their timers
  *   guarding.c        the program's own signals, beside ours
  *   departing.c       exit, exec, fork, fatal signals
+ *   controlling.c     start, stop and snapshots while the program runs
  *   folding.c         addresses become functions
  *   samplefile.c      the profile
  *
@@ -131,6 +132,7 @@ struct slope_sampler {
 	struct slope_sampled *spare[SLOPE_SPARE_THREADS]; /* of threads that ended without a sample: for others */
 	uint32_t at_work;                    /* handlers */
 	bool stopped;
+	bool paused;                         /* nothing is measured until somebody asks for it: timers are off */
 	int writing;                         /* the profile, just now */
 };
 
@@ -178,6 +180,22 @@ void slope_clocks_begin(uint32_t parent);
 void slope_clocks_end(void);
 /* After a fork: only this thread is there, its profile starts anew. */
 void slope_clocks_alone(void);
+/* Sets a thread's timer going, or stops it. Any thread may do that, in a handler too. */
+void slope_clocks_arm(struct slope_sampled *t, bool on);
+
+/* ---- controlling.c ---- */
+
+/* This process can be talked to by the file at `path` from now on; NULL or a file that is no such one: it cannot. */
+void slope_controlling_begin(const char *path);
+/* After a fork: the new process can, too. */
+void slope_controlling_alone(void);
+/* It cannot any longer: it ends, or becomes another program. _resume: it did not, after all. */
+void slope_controlling_end(void);
+void slope_controlling_resume(void);
+/* Nothing is to be measured just now. */
+bool slope_controlling_paused(void);
+/* Is this a request? Then it has been seen to. For the handler of our signal. */
+bool slope_controlling_request(const siginfo_t *info);
 
 /* ---- guarding.c ---- */
 
@@ -231,9 +249,12 @@ bool slope_folding_sums(struct slope_sums *sums, const struct slope_folded *fold
  * Writes the profile of the process as it is now, under its final name. All
  * samples wait meanwhile. `ended` as in slope_run_info. May be called in a
  * signal handler, and several times: the last one counts. Nothing happens in a
- * process that is none of ours (the child of a vfork).
+ * process that is none of ours (the child of a vfork). True when it is written.
  */
-void slope_samplefile_write(const char *ended, int exit_code, int signal);
+bool slope_samplefile_write(const char *ended, int exit_code, int signal);
+
+/* The same under another name, in which %p is the process, while the program goes on. */
+bool slope_samplefile_snapshot(const char *out);
 
 /* Removes it again. */
 void slope_samplefile_remove(void);

@@ -192,11 +192,15 @@ void slope_sampling_signal(int number, siginfo_t *info, void *context)
 	int error = errno;
 
 	if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &slope_sampler) {
-		slope_guarding_pass_on(number, info, context);
+		if (!slope_controlling_request(info))
+			slope_guarding_pass_on(number, info, context);
+		errno = error;
 		return;
 	}
 	__atomic_fetch_add(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
-	if (t && t->armed && !__atomic_load_n(&slope_sampler.stopped, __ATOMIC_SEQ_CST))
+	if (t && t->armed && slope_controlling_paused())
+		slope_clocks_arm(t, false);      /* it was started while all were stopped */
+	else if (t && t->armed && !__atomic_load_n(&slope_sampler.stopped, __ATOMIC_SEQ_CST))
 		sample_in_turn(t, context, 1 + (info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0));
 	__atomic_fetch_sub(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
 	errno = error;

@@ -4,6 +4,7 @@
  *
  *   SLOPE_SAMPLER_OUT    the profile to write; %p in it is the process
  *   SLOPE_SAMPLER        words: period=NANOSECONDS, clock=wall, trampoline=no, main=PID
+ *   SLOPE_SAMPLER_CONTROL the file by which it can be talked to (format/channel.h)
  *   SLOPE_SAMPLER_IMAGES set by ourselves before an exec: PID.COUNT, how many profiles the process has left
  */
 #define _GNU_SOURCE
@@ -135,6 +136,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv)
 	s->on = true;
 	slope_guarding_begin();
 	slope_departing_begin();
+	slope_controlling_begin(getenv("SLOPE_SAMPLER_CONTROL"));
 	slope_clocks_begin(0);
 	errno = error;
 }
