@@ -11,7 +11,7 @@ _slope_options() {
 		echo '--paths --event= --path-sample= --perturbation --rate= --clock= --no-trampoline --duration= --delayed --attach='
 		echo '--fair-sched= --max-threads= --no-symbols --verify -j --json -q --quiet'
 		;;
-	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color=' ;;
+	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color= --no-inline' ;;
 	show) echo '-j --json -o --output= -g --guess= -u --unit= -i --input= --linear --log --ascii --color=' ;;
 	explain) echo '-j --json -u --unit= --color=' ;;
 	diff)
@@ -23,10 +23,10 @@ _slope_options() {
 		echo '-i --input= --level= --min-exponent= --share= --color='
 		;;
 	paths) echo '-j --json -m --metric= -t --threshold= -s --sort= -n --top= -c --context --thread= --blocks --graphs --ascii --color=' ;;
-	contexts) echo '-j --json -f --function= -k --k= -s --similar= -b --by= --sites --statistics -n --top= -u --unit= --ascii --color=' ;;
+	contexts) echo '-j --json -f --function= -k --k= -s --similar= -b --by= --sites --statistics -n --top= -u --unit= --ascii --color= --no-inline' ;;
 	threads) echo '-j --json -n --top= -u --unit= -f --filter= --color=' ;;
-	html) echo '-o --output= -b --baseline= -k --times= --of= -u --unit= -i --input=' ;;
-	export) echo '-f --format= -o --output= -u --unit= --threads -k --k= -i --input= --function=' ;;
+	html) echo '-o --output= -b --baseline= -k --times= --of= -u --unit= -i --input= --no-inline' ;;
+	export) echo '-f --format= -o --output= -u --unit= --threads -k --k= -i --input= --function= --no-inline' ;;
 	merge) echo '-o --output=' ;;
 	info) echo '-j --json' ;;
 	ctl) echo '-a --all -o --output= -j --json -q --quiet' ;;

@@ -257,6 +257,27 @@ static void put_contexts(struct file *f, size_t i)
 	}
 }
 
+/* Where in their functions samples were taken: what was inlined there is found by that. */
+static void put_places(struct file *f, const struct slope_folded *folded)
+{
+	const struct slope_contexts *tree = folded->thread->tree;
+
+	for (const struct slope_context_block *b = tree->first; b; b = b->next) {
+		for (size_t i = 0; i < b->count; i++) {
+			const struct slope_context *node = slope_context_at(tree, b, i);
+			struct slope_place_entry entry = { .thread = folded->thread->id };
+			uint64_t any = 0;
+
+			for (unsigned u = 0; u < SLOPE_SAMPLED_UNITS; u++)
+				any |= entry.self[u] = node->cost[u];
+			if (!any || !slope_folding_place(folded, node, &entry.module, &entry.offset))
+				continue;
+			entry.context = folded->node_of[node->number]->number;
+			slope_encode_place(&f->encoder, &entry);
+		}
+	}
+}
+
 static bool put_all(struct file *f, const char *ended, int exit_code, int signal)
 {
 	f->encoder.writer = (struct slope_writer){ write_all, f };
@@ -274,6 +295,8 @@ static bool put_all(struct file *f, const char *ended, int exit_code, int signal
 			.number = (uint32_t)i, .module = f->session.site[i].module, .offset = f->session.site[i].offset });
 	for (size_t i = 0; i < f->threads; i++)
 		put_contexts(f, i);
+	for (size_t i = 0; i < f->threads; i++)
+		put_places(f, &f->folded[i]);
 	return slope_encode_end(&f->encoder);
 }
 

@@ -221,7 +221,12 @@ struct slope_folded {
 	struct slope_contexts *tree;         /* of functions and call sites of the session */
 	struct slope_context **node;         /* by number */
 	uint32_t nodes;
+	struct slope_context **node_of;      /* by number of the node of places */
+	uint32_t *module;                    /* the session's, by number of the code; 0: not known */
 };
+
+/* Where a node of the thread's own tree is, if in a module that is known: the session's number for it, and the offset there. */
+bool slope_folding_place(const struct slope_folded *folded, const struct slope_context *node, uint32_t *module, uint64_t *offset);
 
 /* Functions become the session's. False when memory runs out. All memory is the arena's, or the session's. */
 bool slope_folding(struct slope_folded *folded, struct slope_sampled *thread, struct slope_session *session,
