@@ -15,13 +15,19 @@
 #define FNV_START UINT64_C(0xcbf29ce484222325)
 #define FNV_FACTOR UINT64_C(0x100000001b3)
 
+/* As the sampler has it: whole paths, and all else is sums over them. */
+static bool follows_from_contexts(const struct slope_profile *p)
+{
+	return slope_profile_is_sampled(p) && p->context_count && !p->context_k && !p->context_collapsed;
+}
+
 bool slope_inlining_begin(struct slope_inlining *i, struct slope_profile *p)
 {
 	*i = (struct slope_inlining){ .p = p, .sites = p->site_count };
 	slope_arena_init(&i->arena, &slope_system_host);
 	slope_map_init(&i->function, &i->arena);
 	slope_map_init(&i->site, &i->arena);
-	if (!p->place_count)
+	if (!p->place_count || !follows_from_contexts(p))
 		return true;
 	i->of_site = calloc(p->site_count + 1, sizeof *i->of_site);
 	i->of_place = calloc(p->place_count + 1, sizeof *i->of_place);
@@ -283,7 +289,7 @@ bool slope_inlining_fold(struct slope_profile *p)
 {
 	struct slope_regrow r;
 
-	if (!has_inlined(p) || !p->context_count)
+	if (!has_inlined(p) || !follows_from_contexts(p))
 		return true;
 	uint32_t *now = calloc(p->context_count, sizeof *now);
 	bool good = now;

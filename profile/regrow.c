@@ -201,13 +201,24 @@ static bool sum_up(struct slope_regrow *r, struct sums *s)
 	return true;
 }
 
+/* With what a profile that was not sampled may have there. */
+static void free_rows(struct slope_profile *p)
+{
+	for (size_t i = 0; i < p->row_count; i++)
+		for (unsigned m = 0; m < SLOPE_METRICS; m++)
+			free(p->row[i].points[m].rows);
+	for (size_t i = 0; i < p->edge_count; i++)
+		free(p->edge[i].sizes.row);
+	free(p->row);
+	free(p->edge);
+}
+
 static void take_over(struct slope_regrow *r, struct sums *s, struct slope_profile *p)
 {
 	qsort(s->to->row, s->to->row_count, sizeof *s->to->row, slope_build_compare_rows);
 	if (s->to->edge_count)
 		qsort(s->to->edge, s->to->edge_count, sizeof *s->to->edge, slope_build_compare_edges);
-	free(p->row);
-	free(p->edge);
+	free_rows(p);
 	free(p->context);
 	p->row = s->to->row;
 	p->row_count = s->to->row_count;

@@ -34,6 +34,7 @@ static struct slope_profile *sample(void)
 
 	assert_non_null(p);
 	p->units = 1;
+	p->unit_name[0] = strdup("samples");
 	while (p->function_count < FUNCTIONS)
 		assert_non_null(slope_build_function(p));
 	p->function[INNER].flags = p->function[MIDDLE].flags = SLOPE_FN_INLINED;
