@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,31 +55,63 @@ bool slope_sampled_sensible(const struct slope_settings *s)
 	return !foreign;
 }
 
-/* Is there a program header of this type? */
-static bool has_header(int fd, const Elf64_Ehdr *elf, uint32_t type)
+/* The dynamic linker that the file asks for; false: it asks for none. */
+static bool read_linker(int fd, const Elf64_Ehdr *elf, char *linker, size_t bytes)
 {
 	for (unsigned i = 0; i < elf->e_phnum; i++) {
 		Elf64_Phdr header;
 		off_t at = (off_t)(elf->e_phoff + (uint64_t)i * elf->e_phentsize);
 
-		if (pread(fd, &header, sizeof header, at) == (ssize_t)sizeof header && header.p_type == type)
-			return true;
+		if (pread(fd, &header, sizeof header, at) != (ssize_t)sizeof header || header.p_type != PT_INTERP)
+			continue;
+		ssize_t got = pread(fd, linker, header.p_filesz < bytes ? header.p_filesz : bytes - 1, (off_t)header.p_offset);
+
+		linker[got > 0 ? got : 0] = '\0';
+		return true;
 	}
 	return false;
 }
 
+static const char *look_at(int fd);
+
+/* A script: its interpreter is what is sampled. */
+static const char *look_at_script(int fd)
+{
+	char line[PATH_MAX] = "";
+	ssize_t got = pread(fd, line, sizeof line - 1, 0);
+
+	if (got < 3 || strncmp(line, "#!", 2))
+		return NULL;
+	line[strcspn(line, "\n")] = '\0';
+	char *path = line + 2 + strspn(line + 2, " \t");
+
+	path[strcspn(path, " \t")] = '\0';
+	int interpreter = open(path, O_RDONLY | O_CLOEXEC);
+	char magic[2] = "";
+	const char *obstacle = NULL;
+
+	if (interpreter >= 0 && pread(interpreter, magic, 2, 0) == 2 && memcmp(magic, "#!", 2))
+		obstacle = look_at(interpreter);
+	if (interpreter >= 0)
+		close(interpreter);
+	return obstacle;
+}
+
 static const char *look_at(int fd)
 {
+	char linker[256] = "";
 	Elf64_Ehdr elf;
 	struct stat st;
 
 	if (fstat(fd, &st) == 0 && st.st_mode & (S_ISUID | S_ISGID) && geteuid() != 0)
 		return "it is setuid or setgid, and the system lets nothing be loaded into such programs";
 	if (pread(fd, &elf, sizeof elf, 0) != (ssize_t)sizeof elf || memcmp(elf.e_ident, ELFMAG, SELFMAG))
-		return NULL;             /* a script: its interpreter is what is sampled */
+		return look_at_script(fd);
 	if (elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_machine != EM_X86_64)
 		return "it is not a 64-bit x86 program";
-	if (!has_header(fd, &elf, PT_INTERP))
+	if (read_linker(fd, &elf, linker, sizeof linker) && !strstr(linker, "/ld-linux-x86-64.so"))
+		return "it runs with another C library than glibc";
+	if (!*linker)
 		return "it is linked statically, and the sampler is a library that the dynamic linker loads";
 	return NULL;
 }

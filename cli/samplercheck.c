@@ -136,7 +136,8 @@ void slope_sampler_check(struct slope_checkup *c, const struct slope_launcher *l
 	*c = (struct slope_checkup){ .name = "sampler", .health = SLOPE_HEALTH_GOOD };
 	if (!launcher->sampler) {
 		c->health = SLOPE_HEALTH_LESS;
-		c->found = slope_text("slope-sampler.so is missing %s", getenv("SLOPE_LIBEXEC") ? "in SLOPE_LIBEXEC" : "beside the slope command");
+		c->found = slope_text("slope-sampler.so is missing %s",
+				      getenv("SLOPE_LIBEXEC") ? "in SLOPE_LIBEXEC" : "beside the slope command");
 		c->advice = slope_text("'slope record --source=sampler' needs it: build it with 'make', for x86-64 and glibc 2.%d or later",
 				       GLIBC_MINOR);
 	} else if (old_library()) {
