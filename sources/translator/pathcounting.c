@@ -7,7 +7,7 @@
 struct room_here pathmaking_room(uint64_t target)
 {
 	/* What checks may still compare is known to checks.c alone. */
-	struct wanted wanted = target && !observer.on ? trace_wanted(target) : (struct wanted){ ARITHMETIC_FLAGS, UINT16_MAX };
+	struct wanted wanted = target && !observer.on ? effects_wanted(target) : (struct wanted){ ARITHMETIC_FLAGS, UINT16_MAX };
 
 	return (struct room_here){ wanted.registers, wanted.flags != 0, { NO_REGISTER, NO_REGISTER }, NO_REGISTER };
 }

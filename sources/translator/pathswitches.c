@@ -77,7 +77,7 @@ static bool wants_flags(const struct path_place *place)
 	const struct slope_path_graph *p = &place->graph->core->paths;
 
 	for (uint32_t e = p->first[place->vertex]; e < p->first[place->vertex + 1]; e++)
-		if (trace_wanted(place->graph->flow.edge[e].target).flags)
+		if (effects_wanted(place->graph->flow.edge[e].target).flags)
 			return true;
 	return false;
 }
