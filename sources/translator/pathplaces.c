@@ -30,6 +30,7 @@ static struct {
 	struct path_graph **counted; /* graphs that have counters, in order */
 	size_t counted_count, counted_capacity;
 	uint64_t counters;           /* that graphs have already, from %gs */
+	uint32_t hits;               /* parts of the cache that they have */
 	uint64_t lowest, highest;    /* all places lie between */
 	uint64_t code_start, code_end;       /* the region that was decoded last */
 	bool ready;
@@ -43,6 +44,7 @@ static void start(void)
 	slope_map_init(&places.far, &places.arena);
 	places.near = system_pages(NEAR_BYTES >> LINE_LOG2 << 3, true);
 	places.counters = PATHS_COUNTERS_AT;
+	places.hits = PATHS_OWN_AT;
 	places.lowest = UINT64_MAX;
 	places.ready = true;
 }
@@ -214,6 +216,22 @@ static int64_t highest_offset(const struct slope_path_graph *p, uint64_t *range)
 	return highest;
 }
 
+/* Its part of the cache; of its own only if it will have no counters. */
+static void choose_hits(struct path_graph *g)
+{
+	uint32_t log2 = PATHS_OWN_LOG2, own;
+
+	/* The more blocks, the more paths that are really taken. */
+	while (log2 < PATHS_OWN_MAX_LOG2 && 2 * g->flow.blocks > 1u << log2)
+		log2++;
+	own = 1u << (log2 + PATHS_HIT_LOG2);
+	g->hits_own = !observer.path_contexts && g->core->paths.total > PATHS_ARRAY_MAX && places.hits + own <= PATHS_OWN_END;
+	g->hits = g->hits_own ? places.hits : PATHS_CACHE_AT;
+	g->hits_mask = ((1u << (g->hits_own ? log2 : PATHS_CACHE_LOG2)) - 1) << PATHS_HIT_LOG2;
+	if (g->hits_own)
+		places.hits += own;
+}
+
 /* What CTX_PATH is above the register, so that it is never small; and counters, if there are not too many paths. */
 static void choose_counters(struct path_graph *g)
 {
@@ -223,6 +241,7 @@ static void choose_counters(struct path_graph *g)
 	g->shift = highest_offset(p, &range) + PATHS_FIRST;
 	/* As many again for blocks that become two. */
 	g->counter_count = p->total + (p->total > COUNTERS_FEW ? p->total / 2 : p->total) + COUNTERS_SPARE;
+	choose_hits(g);
 	if (observer.path_contexts || p->total > PATHS_ARRAY_MAX || range > RANGE_OF_COUNTERS ||
 	    places.counters + g->counter_count * 8 > PATHS_COUNTERS_END)
 		return;
@@ -579,6 +598,12 @@ const struct path_graph *pathplaces_counted(uint64_t counter)
 			high = middle;
 	}
 	return low ? places.counted[low - 1] : NULL;
+}
+
+uint64_t pathplaces_hits_end(void)
+{
+	start();
+	return places.hits;
 }
 
 uint64_t pathplaces_counters_end(void)
