@@ -35,7 +35,8 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		  "how many contexts there are for each k, and how many of them are hot", 0, 0 },
 		{ "top", 'n', SLOPE_OPTION_NUMBER, &s->top, "N",
 		  "show at most N functions; 0: all (10; all with --json)", 0, UINT32_MAX },
-		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME", "the cost unit, or an event of record --event (the first that was recorded)", 0, 0 },
+		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME",
+			"the cost unit, or an event of record --event (the first that was recorded)", 0, 0 },
 		{ "ascii", 0, SLOPE_OPTION_FLAG, &s->ascii, NULL, "a tree of ASCII only (where the locale is not UTF-8)", 0, 0 },
 		{ "color", 0, SLOPE_OPTION_CHOICE, &s->color, SLOPE_COLOR_CHOICES,
 		  "colours: on a terminal unless NO_COLOR is set (auto)", 0, 0 },
@@ -107,8 +108,8 @@ static bool choose_unit(struct slope_profile *profile, const char *name, uint32_
 		return false;
 	}
 	if (measured < ENOUGH)
-		slope_say("note: %s is that of %.1f%% of all executions of paths; the others were never measured (record with a smaller --path-sample)",
-			  name, measured * 100);
+		slope_say("note: %s is that of %.1f%% of all executions of paths; the others were never measured "
+			  "(record with a smaller --path-sample)", name, measured * 100);
 	*unit = 0;
 	return true;
 }

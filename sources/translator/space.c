@@ -349,6 +349,14 @@ long space_munmap(struct space *s, uint64_t address, uint64_t bytes)
 
 long space_mprotect(struct space *s, uint64_t address, uint64_t bytes, int prot)
 {
+	const struct space_region *around = prot & PROT_GROWSDOWN ? space_at(s, address) : NULL;
+
+	/* The kernel goes down to where a stack begins; it does not know that ours is one. */
+	if (around) {
+		bytes += address - around->start;
+		address = around->start;
+	}
+	prot &= ~PROT_GROWSDOWN;
 	uint64_t whole = slope_page_round(bytes);
 
 	if (is_ours(s, address, whole))
