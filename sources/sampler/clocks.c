@@ -40,7 +40,7 @@ static void find_stack(struct slope_sampled *t)
 	pthread_attr_destroy(&attributes);
 }
 
-static void start_timer(struct slope_sampled *t)
+static bool start_timer(struct slope_sampled *t)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SLOPE_SIGNAL,
 				  .sigev_value.sival_ptr = &slope_sampler };
@@ -49,11 +49,19 @@ static void start_timer(struct slope_sampled *t)
 
 	event.sigev_notify_thread_id = t->tid;
 	t->timed = timer_create(slope_sampler.wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &event, &t->timer) == 0;
-	t->armed = true;
-	if (!t->timed)
-		slope_session_lose(&slope_sampler.session, SLOPE_LOST_THREADS, 1);
-	else
+	if (t->timed)
 		timer_settime(t->timer, 0, &every, NULL);
+	return t->timed;
+}
+
+/* All that the thread is measured by. */
+static void start_meters(struct slope_sampled *t)
+{
+	t->armed = true;
+	bool timer = slope_sampler.meters.column[SLOPE_METER_TIME] < 0 || start_timer(t);
+
+	if (!slope_overflows_start(t) || !timer)
+		slope_session_lose(&slope_sampler.session, SLOPE_LOST_THREADS, 1);
 }
 
 /* The tree, empty. */
@@ -138,7 +146,7 @@ void slope_clocks_begin(uint32_t parent)
 		pthread_setspecific(at_end, t);
 	slope_sampled = t;
 	unblock_signal();
-	start_timer(t);
+	start_meters(t);
 }
 
 void slope_clocks_end(void)
@@ -152,6 +160,7 @@ void slope_clocks_end(void)
 	if (t->timed)
 		timer_delete(t->timer);
 	t->timed = false;
+	slope_overflows_end(t);
 	prctl(PR_GET_NAME, t->name);
 	if (slope_trampoline_there(t, (uint64_t)(uintptr_t)__builtin_frame_address(0)))
 		slope_trampoline_remove(t);
@@ -165,6 +174,8 @@ void slope_clocks_alone(void)
 {
 	struct slope_sampled *t = slope_sampled;
 
+	for (struct slope_sampled *other = slope_sampler.newest; other; other = other->next)
+		slope_overflows_end(other);
 	slope_sampler.newest = NULL;
 	for (size_t i = 0; i < SLOPE_SPARE_THREADS; i++)
 		slope_sampler.spare[i] = NULL;
@@ -194,7 +205,7 @@ void slope_clocks_alone(void)
 	if (!plant(t))
 		return;
 	slope_sampler.newest = t;
-	start_timer(t);
+	start_meters(t);
 }
 
 /* ---- threads that the program makes ---- */

@@ -53,6 +53,11 @@ void slope_departing_signal(int number, siginfo_t *info, void *context)
 	sigset_t only;
 
 	(void)context;
+	/* The kernel sends it in place of a counter's signal when too many are waiting. */
+	if (number == SIGIO && info->si_code == SI_KERNEL && slope_sampler.meters.column[SLOPE_METER_PERF] >= 0) {
+		slope_overflows_resume(slope_sampled);
+		return;
+	}
 	slope_samplefile_write("signal", -1, number);
 	SLOPE_REAL(sigaction)(number, &plain, NULL);
 	if (is_fault(number, info))
@@ -157,6 +162,7 @@ static void leave_image(void)
 	if (!is_this_process())
 		return;
 	slope_sampler.images++;
+	slope_overflows_pause(slope_sampled);
 	slope_samplefile_write("exec", -1, 0);
 }
 
@@ -168,6 +174,7 @@ static int stay(int result)
 	if (is_this_process()) {
 		slope_samplefile_remove();
 		slope_sampler.images--;
+		slope_overflows_resume(slope_sampled);
 	}
 	errno = error;
 	return result;

@@ -118,12 +118,13 @@ static void put_facts(struct file *f, const char *ended, int exit_code, int sign
 	struct slope_facts facts = {
 		.source = "sampler", .directory = s->directory, .created_by = SLOPE_VERSION, .ended = ended,
 		.exit_code = exit_code, .exit_signal = signal, .process = (uint64_t)s->pid, .parent_process = (uint64_t)getppid(),
-		.runs = 1, .units = SLOPE_SAMPLED_UNITS,
+		.runs = 1, .units = slope_meters_units(&s->meters),
 		.argument = (const char *const *)s->argv, .argument_count = (size_t)s->argc,
 	};
 
-	facts.unit_name[SLOPE_SAMPLED_TIME] = s->wall ? "wall-time" : "cpu-time";
-	facts.unit_name[SLOPE_SAMPLED_COUNT] = "samples";
+	for (uint32_t i = 0; i < s->meters.count; i++)
+		facts.unit_name[i] = s->meters.meter[i].name;
+	facts.unit_name[slope_meters_samples(&s->meters)] = "samples";
 	slope_encode_facts(&f->encoder, &facts);
 }
 
@@ -149,7 +150,7 @@ static void put_losses(struct file *f)
 	}
 	slope_encode_lost(&f->encoder, &(struct slope_lost_entry){
 		.name = slope_text_of("threads"),
-		.text = slope_text_of("threads that could not be followed, for want of memory or of timers"),
+		.text = slope_text_of("threads that could not be followed, for want of memory, timers or counters"),
 		.count = slope_sampler.session.lost[SLOPE_LOST_THREADS] });
 }
 
@@ -210,9 +211,9 @@ static void put_records(struct file *f, size_t i)
 		const struct slope_sum *sum = &f->sums[i].function[fn];
 		struct slope_cost_entry entry = { .function = (uint32_t)fn, .thread = f->folded[i].thread->id, .calls = sum->calls };
 
-		if (!sum->calls && !sum->total[SLOPE_SAMPLED_COUNT])
+		if (!sum->calls && !sum->total[slope_meters_samples(&slope_sampler.meters)])
 			continue;
-		for (unsigned u = 0; u < SLOPE_SAMPLED_UNITS; u++) {
+		for (unsigned u = 0; u < f->sums[i].units; u++) {
 			entry.total[u] = sum->total[u];
 			entry.self[u] = sum->self[u];
 		}
@@ -232,7 +233,7 @@ static void put_edges(struct file *f, size_t i)
 		if (!e->used)
 			continue;
 		entry.calls = sums->call[e->value].calls;
-		for (unsigned u = 0; u < SLOPE_SAMPLED_UNITS; u++)
+		for (unsigned u = 0; u < sums->units; u++)
 			entry.cost[u] = sums->call[e->value].total[u];
 		slope_encode_edge(&f->encoder, &entry);
 	}
@@ -249,9 +250,9 @@ static void put_contexts(struct file *f, size_t i)
 			.function = node->fn, .site = node->site, .calls = node->calls,
 		};
 
-		for (unsigned u = 0; u < SLOPE_SAMPLED_UNITS; u++) {
+		for (unsigned u = 0; u < folded->tree->units; u++) {
 			entry.self[u] = node->cost[u];
-			entry.total[u] = node->cost[SLOPE_SAMPLED_UNITS + u];
+			entry.total[u] = node->cost[folded->tree->units + u];
 		}
 		slope_encode_context(&f->encoder, &entry);
 	}
@@ -260,7 +261,7 @@ static void put_contexts(struct file *f, size_t i)
 static bool put_all(struct file *f, const char *ended, int exit_code, int signal)
 {
 	f->encoder.writer = (struct slope_writer){ write_all, f };
-	slope_encode_begin(&f->encoder, SLOPE_SAMPLED_UNITS);
+	slope_encode_begin(&f->encoder, slope_meters_units(&slope_sampler.meters));
 	put_facts(f, ended, exit_code, signal);
 	put_losses(f);
 	put_code(f);
@@ -279,7 +280,7 @@ static bool put_all(struct file *f, const char *ended, int exit_code, int signal
 
 static void write_file(struct file *f, const char *ended, int exit_code, int signal)
 {
-	const struct slope_config config = { .units = SLOPE_SAMPLED_UNITS, .contexts = true };
+	const struct slope_config config = { .units = slope_meters_units(&slope_sampler.meters), .contexts = true };
 
 	if (strcmp(ended, "exec"))
 		make_path(f->path, sizeof f->path);

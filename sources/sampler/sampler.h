@@ -9,9 +9,11 @@
  *   codemap.c         which module an address is in, and how to unwind there
  *   unwind_table.c    what .eh_frame says
  *   stackwalk.c       from where a thread is to the beginning of its stack
+ *   meters.c          what is measured
  *   sampling.c        the signal handler: paths become a tree
  *   trampolines.c, stubs.S   returns that tell: only new frames are walked, and calls are counted
  *   clocks.c          threads and their timers
+ *   overflows.c       and their counters of events
  *   guarding.c        the program's own signals, beside ours
  *   departing.c       exit, exec, fork, fatal signals
  *   folding.c         addresses become functions
@@ -32,9 +34,7 @@
 
 #include "core/slabs.h"
 #include "sources/sampler/codemap.h"
-
-/* What a sample costs: time first. */
-enum { SLOPE_SAMPLED_TIME, SLOPE_SAMPLED_COUNT, SLOPE_SAMPLED_UNITS };
+#include "sources/sampler/meters.h"
 
 /*
  * In trees of paths a node is a place in the code, not a function: `fn` is the
@@ -76,6 +76,12 @@ enum slope_sampler_lost {
 	SLOPE_SAMPLER_LOST_COUNT
 };
 
+/* A counter of events. */
+struct slope_overflow {
+	int fd;                              /* 0: there is none */
+	uint64_t identity;                   /* by which the kernel knows it */
+};
+
 struct slope_sampled {                       /* a thread */
 	struct slope_sampled *next;          /* the one that began before */
 	struct slope_arena arena;
@@ -84,6 +90,7 @@ struct slope_sampled {                       /* a thread */
 	uint64_t stack_low, stack_high;      /* its own stack */
 	timer_t timer;
 	bool timed;                          /* there is a timer */
+	struct slope_overflow overflow[SLOPE_METERS_MAX];        /* by column */
 	bool armed;                          /* samples may be taken */
 	pid_t tid;
 	uint32_t id, parent;
@@ -102,7 +109,7 @@ struct slope_sampled {                       /* a thread */
 	const uint64_t *busy;                /* what is above changes just now, by code that is called here in the stack */
 
 	uint64_t rest_until;                 /* by the processor's clock: a long walk is followed by a rest */
-	uint64_t pending;                    /* what samples weigh that fell into one */
+	uint64_t pending;                    /* what samples of time weigh that fell into one */
 	uint64_t samples;
 	uint64_t max_depth;
 	uint64_t lost[SLOPE_SAMPLER_LOST_COUNT];
@@ -116,6 +123,7 @@ struct slope_sampler {
 	struct slope_session session;        /* for the trees' shape alone */
 	struct slope_arena arena;            /* of the start */
 	bool on;                             /* this process is sampled */
+	struct slope_meters meters;
 	bool wall;                           /* by the time that passes, not by that of the processor */
 	bool trampolines;
 	bool impossible;                     /* trampolines are wanted, but this processor would not have them */
@@ -179,6 +187,22 @@ void slope_clocks_end(void);
 /* After a fork: only this thread is there, its profile starts anew. */
 void slope_clocks_alone(void);
 
+/* ---- overflows.c ---- */
+
+/* Counters for the calling thread. False when one could not be had; the others are there then. */
+bool slope_overflows_start(struct slope_sampled *t);
+/* Closes them: of the calling thread, or, after a fork, of any that the parent had. */
+void slope_overflows_end(struct slope_sampled *t);
+/* Is it the signal of a counter? One may come when its counter is closed already. */
+bool slope_overflows_sent(const siginfo_t *info);
+/* The column of the counter whose signal it is; -1: it is none that is there. */
+int slope_overflows_column(const struct slope_sampled *t, const siginfo_t *info);
+/* The counter of a column has stopped, as it does after each period; now it goes on. */
+void slope_overflows_go_on(const struct slope_sampled *t, int column);
+/* None counts until all go on: a signal that is on its way at an exec would end the new program. */
+void slope_overflows_pause(const struct slope_sampled *t);
+void slope_overflows_resume(const struct slope_sampled *t);
+
 /* ---- guarding.c ---- */
 
 /* The number of our signal: one of the real-time ones, of which programs use the lowest. */
@@ -211,10 +235,11 @@ bool slope_folding(struct slope_folded *folded, struct slope_sampled *thread, st
 
 /* What functions and their calls cost, over a thread's paths. */
 struct slope_sum {
-	uint64_t calls, total[SLOPE_SAMPLED_UNITS], self[SLOPE_SAMPLED_UNITS];
+	uint64_t calls, total[SLOPE_UNITS_MAX], self[SLOPE_UNITS_MAX];
 };
 
 struct slope_sums {
+	uint32_t units;
 	struct slope_sum *function;          /* by number */
 	struct slope_map edge;               /* caller << 32 | callee -> position in `call` */
 	struct slope_sum *call;              /* `total` is that of outermost activations of the callee; no `self` */

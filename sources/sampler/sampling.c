@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The signal handler. It runs with all signals blocked. What a sample weighs is
- * how often the timer has gone off for it: a timer that wants to be faster than
- * the kernel's tick goes off several times at once, and the kernel says how
- * often.
+ * The signal handler. It runs with all signals blocked. What a sample of time
+ * weighs is how often the timer has gone off for it: a timer that wants to be
+ * faster than the kernel's tick goes off several times at once, and the kernel
+ * says how often. One of events weighs a period.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -143,7 +143,13 @@ static bool is_ours_to_change(const struct slope_sampled *t, uint64_t sp, enum s
 	return end == SLOPE_WALK_JOINED || !slope_trampoline_there(t, sp);
 }
 
-static void sample(struct slope_sampled *t, const ucontext_t *context, uint64_t weight)
+/* Ours to sample just now? The caller is counted in at_work. */
+static bool may_sample(const struct slope_sampled *t)
+{
+	return t && t->armed && !__atomic_load_n(&slope_sampler.stopped, __ATOMIC_SEQ_CST);
+}
+
+static void sample(struct slope_sampled *t, const ucontext_t *context, int column, uint64_t weight)
 {
 	uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
 
@@ -161,8 +167,8 @@ static void sample(struct slope_sampled *t, const ucontext_t *context, uint64_t 
 		t->lost[SLOPE_SAMPLER_LOST_UNSAFE]++;
 		return;
 	}
-	node->cost[SLOPE_SAMPLED_TIME] += weight * slope_sampler.period_ns;
-	node->cost[SLOPE_SAMPLED_COUNT]++;
+	node->cost[column] += weight;
+	node->cost[slope_meters_samples(&slope_sampler.meters)]++;
 	t->samples++;
 }
 
@@ -178,26 +184,47 @@ static void sample_in_turn(struct slope_sampled *t, const ucontext_t *context, u
 	t->pending += weight;
 	if (start < t->rest_until)
 		return;
-	weight = t->pending;
+	weight = t->pending * slope_sampler.period_ns;
 	t->pending = 0;
-	sample(t, context, weight);
+	sample(t, context, slope_sampler.meters.column[SLOPE_METER_TIME], weight);
 	uint64_t end = __builtin_ia32_rdtsc();
 
 	t->rest_until = end - start > LONG_CYCLES ? end + REST_FACTOR * (end - start) : 0;
 }
 
+static void take_time(struct slope_sampled *t, const siginfo_t *info, const ucontext_t *context)
+{
+	if (may_sample(t))
+		sample_in_turn(t, context, 1 + (info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0));
+}
+
+/* The counter has stopped before its signal came, and goes on after it. */
+static void take_event(struct slope_sampled *t, const siginfo_t *info, const ucontext_t *context)
+{
+	int column = slope_overflows_column(t, info);
+
+	if (column < 0)
+		return;
+	if (may_sample(t))
+		sample(t, context, column, slope_sampler.meters.meter[column].period);
+	slope_overflows_go_on(t, column);
+}
+
 void slope_sampling_signal(int number, siginfo_t *info, void *context)
 {
 	struct slope_sampled *t = slope_sampled;
+	bool timer = info->si_code == SI_TIMER && info->si_value.sival_ptr == &slope_sampler;
 	int error = errno;
 
-	if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &slope_sampler) {
+	if (!timer && !slope_overflows_sent(info)) {
 		slope_guarding_pass_on(number, info, context);
 		return;
 	}
 	__atomic_fetch_add(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
-	if (t && t->armed && !__atomic_load_n(&slope_sampler.stopped, __ATOMIC_SEQ_CST))
-		sample_in_turn(t, context, 1 + (info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0));
+	if (timer)
+		take_time(t, info, context);
+	else
+		take_event(t, info, context);
 	__atomic_fetch_sub(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
 	errno = error;
 }
