@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/messages.h"
+#include "cli/metering.h"
 #include "cli/observer.h"
 
 #define NS_PER_S 1000000000u
@@ -21,8 +22,8 @@ static const char *foreign_option(const struct slope_settings *s)
 		return s->burst ? "--burst" : s->contexts ? "--contexts" : "--context";
 	if (s->context_sites || s->context_recursion)
 		return s->context_sites ? "--context-sites" : "--context-recursion";
-	if (s->paths || s->event || s->perturbation)
-		return s->event ? "--event" : s->paths ? "--paths" : "--perturbation";
+	if (s->paths || s->path_sample || s->perturbation)
+		return s->paths ? "--paths" : s->path_sample ? "--path-sample" : "--perturbation";
 	if (strcmp(s->cost, "ir"))
 		return "--cost";
 	return s->input_given ? "--input" : s->cell != 4 ? "--cell" : NULL;
@@ -42,7 +43,11 @@ bool slope_sampled_sensible(const struct slope_settings *s)
 	if (foreign && strstr(foreign, "context"))
 		slope_say("--source=sampler always keeps whole call paths and their sites; leave %s out", foreign);
 	else if (foreign)
-		slope_say("--source=sampler measures time, of all that runs, and neither input sizes nor paths; leave %s out", foreign);
+		slope_say("--source=sampler measures all that runs, and neither input sizes nor paths; leave %s out", foreign);
+	if (!foreign && s->event && (s->rate || s->clock) && !slope_metering_has(s->event, "time")) {
+		slope_say("%s is for time: add it to --event, or leave %s out", s->rate ? "--rate" : "--clock", s->rate ? "--rate" : "--clock");
+		return false;
+	}
 	return !foreign;
 }
 
