@@ -103,6 +103,7 @@ void slope_launcher_find(struct slope_launcher *launcher)
 	launcher->tool = launcher->folder ? slope_text("%s/%s", launcher->folder, TOOL_NAME) : NULL;
 	launcher->translator = find_source("/sources/translator", TRANSLATOR_NAME);
 	launcher->sampler = find_source("/sources/sampler", SAMPLER_NAME);
+	launcher->sampler_calls = find_source("/sources/sampler", SAMPLER_CALLS_NAME);
 	launcher->meters = NULL;
 	launcher->calls = false;
 	launcher->translated = launcher->sampled = launcher->native = launcher->alike = false;
@@ -114,6 +115,7 @@ void slope_launcher_find(struct slope_launcher *launcher)
 void slope_launcher_fini(struct slope_launcher *launcher)
 {
 	free(launcher->sampler);
+	free(launcher->sampler_calls);
 	free(launcher->meters);
 	free(launcher->valgrind);
 	free(launcher->folder);
@@ -218,8 +220,8 @@ static void source_arguments(const struct slope_launcher *launcher, const struct
 static void execute_sampled(const struct slope_launcher *launcher, const struct slope_list *settings, char *const *program)
 {
 	const char *before = getenv("LD_PRELOAD");
-	char *calls = launcher->calls ? find_source("/sources/sampler", SAMPLER_CALLS_NAME) : NULL;
-	char *preload = slope_text("%s%s%s", calls ? calls : launcher->sampler, before ? ":" : "", before ? before : "");
+	char *preload = slope_text("%s%s%s", launcher->calls ? launcher->sampler_calls : launcher->sampler, before ? ":" : "",
+				   before ? before : "");
 	char *file = slope_program_find(program[0]);
 
 	for (size_t i = 0; i < settings->count; i++)

@@ -319,5 +319,7 @@ bool slope_metering_choose(struct slope_launcher *launcher, const char *list)
 		launcher->calls |= c.wanted[i].known && c.wanted[i].known->calls;
 		add_word(&launcher->meters, &c.wanted[i]);
 	}
-	return true;
+	if (launcher->calls && !launcher->sampler_calls)
+		slope_say("--event=%s: slope-sampler-calls.so is missing beside slope-sampler.so; build it with 'make'", list);
+	return !launcher->calls || launcher->sampler_calls;
 }

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sources/sampler/liveblocks.h"
 #include "sources/sampler/reals.h"
 #include "sources/sampler/trampolines.h"
 
@@ -176,6 +177,7 @@ void slope_clocks_alone(void)
 
 	for (struct slope_sampled *other = slope_sampler.newest; other; other = other->next)
 		slope_overflows_end(other);
+	slope_liveblocks_forget();
 	slope_sampler.newest = NULL;
 	for (size_t i = 0; i < SLOPE_SPARE_THREADS; i++)
 		slope_sampler.spare[i] = NULL;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "format/encode.h"
+#include "sources/sampler/liveblocks.h"
 #include "sources/sampler/reals.h"
 
 #define WAIT_TURNS 2000u        /* for handlers in other threads; each takes microseconds */
@@ -152,6 +153,10 @@ static void put_losses(struct file *f)
 		.name = slope_text_of("threads"),
 		.text = slope_text_of("threads that could not be followed, for want of memory, timers or counters"),
 		.count = slope_sampler.session.lost[SLOPE_LOST_THREADS] });
+	slope_encode_lost(&f->encoder, &(struct slope_lost_entry){
+		.name = slope_text_of("allocators"),
+		.text = slope_text_of("processes whose program has a malloc of its own: none of its allocations is seen"),
+		.count = slope_sampler.unseen });
 }
 
 static void put_code(struct file *f)
@@ -335,6 +340,8 @@ void slope_samplefile_write(const char *ended, int exit_code, int signal)
 		return;
 	}
 	stop();
+	if (slope_sampler.meters.column[SLOPE_METER_LIVE] >= 0)
+		slope_liveblocks_settle(slope_sampler.meters.column[SLOPE_METER_LIVE]);
 	struct file *f = host->pages(host->ctx, bytes);
 
 	if (f) {

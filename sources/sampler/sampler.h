@@ -14,6 +14,8 @@
  *   trampolines.c, stubs.S   returns that tell: only new frames are walked, and calls are counted
  *   clocks.c          threads and their timers
  *   overflows.c       and their counters of events
+ *   callpoints.c      functions that are watched: allocations.c, filebytes.c, lockwaits.c (a library of their own)
+ *   liveblocks.c      memory that is not freed yet
  *   guarding.c        the program's own signals, beside ours
  *   departing.c       exit, exec, fork, fatal signals
  *   folding.c         addresses become functions
@@ -108,6 +110,9 @@ struct slope_sampled {                       /* a thread */
 	uint32_t stub;                       /* its number; 0: none yet */
 	const uint64_t *busy;                /* what is above changes just now, by code that is called here in the stack */
 
+	int64_t left[SLOPE_METERS_MAX];      /* by column of what calls tell: how much there is to the next sample */
+	bool begun[SLOPE_METERS_MAX];
+	uint64_t random;                     /* 0: not used yet */
 	uint64_t rest_until;                 /* by the processor's clock: a long walk is followed by a rest */
 	uint64_t pending;                    /* what samples of time weigh that fell into one */
 	uint64_t samples;
@@ -140,6 +145,7 @@ struct slope_sampler {
 	uint32_t at_work;                    /* handlers */
 	bool stopped;
 	int writing;                         /* the profile, just now */
+	bool unseen;                         /* allocations are measured, but the program has a malloc of its own */
 };
 
 extern struct slope_sampler slope_sampler;
@@ -177,6 +183,13 @@ enum slope_walk_end slope_stackwalk(struct slope_sampled *t, const ucontext_t *c
 
 /* Our signal. One that is not our timer's goes to the program's own handler. */
 void slope_sampling_signal(int number, siginfo_t *info, void *context);
+
+/*
+ * A sample that the calling thread takes itself, at the function of the
+ * program that has called us. Counts `weight` in the column, or nowhere if that
+ * is -1. The node it was counted at; NULL: none could be taken.
+ */
+struct slope_context *slope_sampling_here(int column, uint64_t weight);
 
 /* ---- clocks.c ---- */
 

@@ -7,7 +7,9 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "sources/sampler/trampolines.h"
 
@@ -117,6 +119,8 @@ static struct slope_context *path_kept(struct slope_sampled *t, enum slope_walk_
 	if (end == SLOPE_WALK_JOINED) {
 		slope_trampoline_remove(t);
 		t->kept_count--;
+		if (!t->walked_count)
+			t->kept[t->kept_count].node->calls++;    /* its last doing was to jump to a function of ours */
 	} else {
 		if (t->placed)
 			slope_trampoline_forget(t);
@@ -149,7 +153,8 @@ static bool may_sample(const struct slope_sampled *t)
 	return t && t->armed && !__atomic_load_n(&slope_sampler.stopped, __ATOMIC_SEQ_CST);
 }
 
-static void sample(struct slope_sampled *t, const ucontext_t *context, int column, uint64_t weight)
+/* Where it was counted; NULL: it is lost. */
+static struct slope_context *sample(struct slope_sampled *t, const ucontext_t *context, int column, uint64_t weight)
 {
 	uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
 
@@ -161,15 +166,17 @@ static void sample(struct slope_sampled *t, const ucontext_t *context, int colum
 
 	if (end == SLOPE_WALK_BROKEN)
 		t->lost[SLOPE_SAMPLER_LOST_BROKEN]++;
-	if (end != SLOPE_WALK_UNSAFE && t->walked_count)
+	if (end == SLOPE_WALK_JOINED || (end != SLOPE_WALK_UNSAFE && t->walked_count))
 		node = end != SLOPE_WALK_BROKEN && is_ours_to_change(t, sp, end) ? path_kept(t, end) : path_apart(t, end);
 	if (!node) {
 		t->lost[SLOPE_SAMPLER_LOST_UNSAFE]++;
-		return;
+		return NULL;
 	}
-	node->cost[column] += weight;
+	if (column >= 0)
+		node->cost[column] += weight;
 	node->cost[slope_meters_samples(&slope_sampler.meters)]++;
 	t->samples++;
+	return node;
 }
 
 /*
@@ -190,6 +197,41 @@ static void sample_in_turn(struct slope_sampled *t, const ucontext_t *context, u
 	uint64_t end = __builtin_ia32_rdtsc();
 
 	t->rest_until = end - start > LONG_CYCLES ? end + REST_FACTOR * (end - start) : 0;
+}
+
+/* The calling function's own registers, as far as a walk from here needs them. */
+#define REGISTERS_HERE(context)                                                                         \
+	do {                                                                                            \
+		greg_t *reg = (context)->uc_mcontext.gregs;                                             \
+		__asm__ volatile("mov %%rbx, %0\n\tmov %%rbp, %1\n\tmov %%rsp, %2"                        \
+				 : "=m"(reg[REG_RBX]), "=m"(reg[REG_RBP]), "=m"(reg[REG_RSP]));         \
+		__asm__ volatile("mov %%r12, %0\n\tmov %%r13, %1\n\tmov %%r14, %2\n\tmov %%r15, %3"        \
+				 : "=m"(reg[REG_R12]), "=m"(reg[REG_R13]), "=m"(reg[REG_R14]), "=m"(reg[REG_R15])); \
+		__asm__ volatile("lea 0(%%rip), %0" : "=r"(reg[REG_RIP]));                              \
+	} while (0)
+
+struct slope_context *slope_sampling_here(int column, uint64_t weight)
+{
+	struct slope_sampled *t = slope_sampled;
+	struct slope_context *node = NULL;
+	uint64_t all = UINT64_MAX, before;
+	int error = errno;
+	ucontext_t context;
+
+	/* The child of a vfork has the memory of its parent, but is another thread. */
+	if (!t || syscall(SYS_gettid) != t->tid)
+		return NULL;
+	/* A handler of the program may leave by a longjmp: not from here. */
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+	__atomic_fetch_add(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
+	if (may_sample(t)) {
+		REGISTERS_HERE(&context);
+		node = sample(t, &context, column, weight);
+	}
+	__atomic_fetch_sub(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+	errno = error;
+	return node;
 }
 
 static void take_time(struct slope_sampled *t, const siginfo_t *info, const ucontext_t *context)

@@ -188,8 +188,10 @@ static bool step(struct walk *w, enum slope_walk_end *end)
 		f->ra = slope_stub_target[stub];
 		f->safe = is_joint(t, f->slot, stub) && f->safe;
 		*end = SLOPE_WALK_JOINED;
-		if (is_joint(t, f->slot, stub))
+		if (is_joint(t, f->slot, stub)) {
+			t->walked_count -= recipe.own;   /* in place of the one that is kept, by a tail call */
 			return false;
+		}
 	} else if (recipe.own) {
 		t->walked_count--;       /* none of the program's */
 	}
