@@ -29,6 +29,17 @@ static const char *foreign_option(const struct slope_settings *s)
 	return s->input_given ? "--input" : s->cell != 4 ? "--cell" : NULL;
 }
 
+/* What only time has is given where that is measured. */
+static bool sensible_time(const struct slope_settings *s)
+{
+	const char *option = s->rate ? "--rate" : "--clock";
+
+	if (!s->event || (!s->rate && !s->clock) || slope_metering_has(s->event, "time"))
+		return true;
+	slope_say("%s is for time: add that to --event, or leave %s out", option, option);
+	return false;
+}
+
 bool slope_sampled_sensible(const struct slope_settings *s)
 {
 	const char *foreign = foreign_option(s);
@@ -44,11 +55,7 @@ bool slope_sampled_sensible(const struct slope_settings *s)
 		slope_say("--source=sampler always keeps whole call paths and their sites; leave %s out", foreign);
 	else if (foreign)
 		slope_say("--source=sampler measures all that runs, and neither input sizes nor paths; leave %s out", foreign);
-	if (!foreign && s->event && (s->rate || s->clock) && !slope_metering_has(s->event, "time")) {
-		slope_say("%s is for time: add it to --event, or leave %s out", s->rate ? "--rate" : "--clock", s->rate ? "--rate" : "--clock");
-		return false;
-	}
-	return !foreign;
+	return !foreign && sensible_time(s);
 }
 
 /* Is there a program header of this type? */

@@ -107,17 +107,24 @@ int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *un
 	WAIT_FOR(pthread_rwlock_trywrlock(lock), result == EBUSY, SLOPE_NEXT(pthread_rwlock_timedwrlock)(lock, until));
 }
 
+/* A thread that is cancelled ends at a semaphore, free or not. */
+static int try_semaphore(sem_t *semaphore)
+{
+	pthread_testcancel();
+	return sem_trywait(semaphore);
+}
+
 int sem_wait(sem_t *semaphore)
 {
-	WAIT_FOR((pthread_testcancel(), sem_trywait(semaphore)), result && errno == EAGAIN, SLOPE_NEXT(sem_wait)(semaphore));
+	WAIT_FOR(try_semaphore(semaphore), result && errno == EAGAIN, SLOPE_NEXT(sem_wait)(semaphore));
 }
 
 int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
-	WAIT_FOR((pthread_testcancel(), sem_trywait(semaphore)), result && errno == EAGAIN, SLOPE_NEXT(sem_timedwait)(semaphore, until));
+	WAIT_FOR(try_semaphore(semaphore), result && errno == EAGAIN, SLOPE_NEXT(sem_timedwait)(semaphore, until));
 }
 
 int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
 {
-	WAIT_FOR((pthread_testcancel(), sem_trywait(semaphore)), result && errno == EAGAIN, SLOPE_NEXT(sem_clockwait)(semaphore, clock, until));
+	WAIT_FOR(try_semaphore(semaphore), result && errno == EAGAIN, SLOPE_NEXT(sem_clockwait)(semaphore, clock, until));
 }
