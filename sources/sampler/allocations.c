@@ -23,7 +23,7 @@
 #define ALIGNMENT 16u
 
 #define X(name) extern __typeof__(name) name SLOPE_VISIBLE;
-X(malloc) X(calloc) X(realloc) X(reallocarray) X(free) X(posix_memalign) X(aligned_alloc) X(memalign) X(valloc) X(pvalloc)
+SLOPE_ALLOCATION_LIST(X)
 #undef X
 
 static char room[ROOM_BYTES] __attribute__((aligned(ALIGNMENT)));
@@ -72,16 +72,16 @@ static inline bool freed(const void *p, struct slope_liveblock *block)
 
 void *malloc(size_t bytes)
 {
-	if (SLOPE_UNLIKELY(slope_callpoints_finding()))
-		return from_room(bytes);
-	return allocated(SLOPE_NEXT(malloc)(bytes), bytes);
+	__typeof__(&malloc) next = SLOPE_NEXT(malloc);
+
+	return SLOPE_LIKELY(next != NULL) ? allocated(next(bytes), bytes) : from_room(bytes);
 }
 
 void *calloc(size_t count, size_t size)
 {
-	if (SLOPE_UNLIKELY(slope_callpoints_finding()))
-		return from_room(count * size);
-	return allocated(SLOPE_NEXT(calloc)(count, size), count * size);
+	__typeof__(&calloc) next = SLOPE_NEXT(calloc);
+
+	return SLOPE_LIKELY(next != NULL) ? allocated(next(count, size), count * size) : from_room(count * size);
 }
 
 void free(void *p)
@@ -91,7 +91,10 @@ void free(void *p)
 	if (SLOPE_UNLIKELY(is_room(p)))
 		return;
 	freed(p, &block);
-	SLOPE_NEXT(free)(p);
+	__typeof__(&free) next = SLOPE_NEXT(free);
+
+	if (SLOPE_LIKELY(next != NULL))
+		next(p);
 }
 
 /* What was ld.so's goes to the program's allocator when it grows. */
@@ -107,10 +110,12 @@ void *realloc(void *p, size_t bytes)
 {
 	struct slope_liveblock block;
 
-	if (SLOPE_UNLIKELY(is_room(p) || slope_callpoints_finding()))
+	__typeof__(&realloc) next = SLOPE_NEXT(realloc);
+
+	if (SLOPE_UNLIKELY(is_room(p) || !next))
 		return p ? move_out(p, bytes) : malloc(bytes);
 	bool watched = freed(p, &block);
-	void *to = SLOPE_NEXT(realloc)(p, bytes);
+	void *to = next(p, bytes);
 
 	if (!to && watched && bytes)
 		slope_liveblocks_add(p, block);  /* it stays what it was */
@@ -157,8 +162,11 @@ void *pvalloc(size_t bytes)
 	return allocated(SLOPE_NEXT(pvalloc)(bytes), bytes);
 }
 
-/* Before or after the sampler's own beginning: it says what is there when the profile is written. */
+/* Ours, whatever the program calls by that name. */
+extern __typeof__(malloc) slope_allocations_malloc __attribute__((alias("malloc"), copy(malloc), visibility("hidden")));
+
+/* It is said where the profile is written. */
 __attribute__((constructor)) static void look_at_program(void)
 {
-	slope_sampler.unseen = dlsym(RTLD_DEFAULT, "malloc") != (void *)malloc;
+	slope_sampler.unseen = dlsym(RTLD_DEFAULT, "malloc") != (void *)slope_allocations_malloc;
 }

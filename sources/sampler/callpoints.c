@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+struct slope_callpoints slope_callpoints;
 static __thread bool finding __attribute__((tls_model("initial-exec")));
 
 static void give_up(const char *name)
@@ -15,24 +16,28 @@ static void give_up(const char *name)
 	__builtin_trap();
 }
 
-bool slope_callpoints_finding(void)
+void *slope_callpoints_find(void **kept, const char *name)
 {
-	return finding;
-}
-
-void *slope_callpoints_next(void **kept, const char *name)
-{
-	void *function = __atomic_load_n(kept, __ATOMIC_RELAXED);
-
-	if (SLOPE_LIKELY(function != NULL))
-		return function;
+	if (finding)
+		return NULL;
 	finding = true;
-	function = slope_sampler_next(name);
+	void *function = slope_sampler_next(name);
+
 	finding = false;
 	if (!function)
 		give_up(name);
 	__atomic_store_n(kept, function, __ATOMIC_RELAXED);
 	return function;
+}
+
+/* Later ones may come in a signal handler, where ld.so must not be asked. */
+__attribute__((constructor)) static void find_all(void)
+{
+#define X(name) slope_callpoints_find(&slope_callpoints.name, #name);
+	SLOPE_ALLOCATION_LIST(X)
+	SLOPE_TRANSFER_LIST(X)
+	SLOPE_LOCK_LIST(X)
+#undef X
 }
 
 /* From 1 to twice the period less 1; the period on average. */

@@ -18,18 +18,44 @@
 
 #define SLOPE_VISIBLE __attribute__((visibility("default")))
 
+/* All that we stand before. */
+#define SLOPE_ALLOCATION_LIST(X) \
+	X(malloc) X(calloc) X(realloc) X(reallocarray) X(free) X(posix_memalign) X(aligned_alloc) X(memalign) \
+	X(valloc) X(pvalloc)
+#define SLOPE_TRANSFER_LIST(X) \
+	X(read) X(pread) X(pread64) X(readv) X(preadv) X(preadv64) X(recv) X(recvfrom) X(recvmsg) X(__read_chk) \
+	X(__pread_chk) X(__pread64_chk) X(__recv_chk) X(__recvfrom_chk) X(write) X(pwrite) X(pwrite64) \
+	X(writev) X(pwritev) X(pwritev64) X(send) X(sendto) X(sendmsg) X(fread) X(fread_unlocked) \
+	X(__fread_chk) X(fgets) X(fgets_unlocked) X(__fgets_chk) X(getline) X(getdelim) X(__getdelim) X(fwrite) \
+	X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(puts) X(printf) X(fprintf) X(vprintf) X(vfprintf) \
+	X(__printf_chk) X(__fprintf_chk) X(__vprintf_chk) X(__vfprintf_chk)
+#define SLOPE_LOCK_LIST(X) \
+	X(pthread_mutex_lock) X(pthread_mutex_timedlock) X(pthread_mutex_clocklock) X(pthread_spin_lock) \
+	X(mtx_lock) X(mtx_timedlock) X(pthread_rwlock_rdlock) X(pthread_rwlock_wrlock) \
+	X(pthread_rwlock_timedrdlock) X(pthread_rwlock_timedwrlock) X(sem_wait) X(sem_timedwait) \
+	X(sem_clockwait)
+
+/* The functions behind us. All are looked up at the start, or before it, when they are called first. */
+struct slope_callpoints {
+#define X(name) void *name;
+	SLOPE_ALLOCATION_LIST(X)
+	SLOPE_TRANSFER_LIST(X)
+	SLOPE_LOCK_LIST(X)
+#undef X
+};
+
+extern struct slope_callpoints slope_callpoints;
+
 /*
- * The function of this name behind us, looked up on first use and kept in
- * `*kept`. The process ends when there is none. Not while one is being looked
- * up: slope_callpoints_finding().
+ * Looks it up and keeps it. NULL: while ld.so does so in this thread it calls
+ * one that we stand before. The process ends when there is no such function.
  */
-void *slope_callpoints_next(void **kept, const char *name);
-/* Is the calling thread in there? ld.so may call functions that we stand before. */
-bool slope_callpoints_finding(void);
+void *slope_callpoints_find(void **kept, const char *name);
 
 /* The real function that this one stands before. */
-#define SLOPE_NEXT(name) \
-	({ static void *kept; (__typeof__(&name))slope_callpoints_next(&kept, #name); })
+#define SLOPE_NEXT(name)                                                                                    \
+	((__typeof__(&name))(SLOPE_LIKELY(slope_callpoints.name != NULL) ? slope_callpoints.name :            \
+			     slope_callpoints_find(&slope_callpoints.name, #name)))
 
 /* The rest of slope_callpoints_weight: what is shorter than a period. */
 uint64_t slope_callpoints_short(struct slope_sampled *t, int column, uint64_t amount);

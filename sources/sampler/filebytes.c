@@ -35,12 +35,7 @@ int __vprintf_chk(int flag, const char *format, va_list list);
 int __vfprintf_chk(FILE *file, int flag, const char *format, va_list list);
 
 #define X(name) extern __typeof__(name) name SLOPE_VISIBLE;
-X(read) X(pread) X(pread64) X(readv) X(preadv) X(preadv64) X(recv) X(recvfrom) X(recvmsg) X(__read_chk) X(__pread_chk)
-X(__pread64_chk) X(__recv_chk) X(__recvfrom_chk)
-X(write) X(pwrite) X(pwrite64) X(writev) X(pwritev) X(pwritev64) X(send) X(sendto) X(sendmsg)
-X(fread) X(fread_unlocked) X(__fread_chk) X(fgets) X(fgets_unlocked) X(__fgets_chk) X(getline) X(getdelim) X(__getdelim)
-X(fwrite) X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(puts) X(printf) X(fprintf) X(vprintf) X(vfprintf)
-X(__printf_chk) X(__fprintf_chk) X(__vprintf_chk) X(__vfprintf_chk)
+SLOPE_TRANSFER_LIST(X)
 #undef X
 
 static inline ssize_t came(ssize_t bytes)

@@ -16,9 +16,7 @@
 #define NS_PER_S 1000000000u
 
 #define X(name) extern __typeof__(name) name SLOPE_VISIBLE;
-X(pthread_mutex_lock) X(pthread_mutex_timedlock) X(pthread_mutex_clocklock) X(pthread_spin_lock) X(mtx_lock) X(mtx_timedlock)
-X(pthread_rwlock_rdlock) X(pthread_rwlock_wrlock) X(pthread_rwlock_timedrdlock) X(pthread_rwlock_timedwrlock)
-X(sem_wait) X(sem_timedwait) X(sem_clockwait)
+SLOPE_LOCK_LIST(X)
 #undef X
 
 static uint64_t now(void)

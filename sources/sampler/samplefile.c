@@ -156,7 +156,8 @@ static void put_losses(struct file *f)
 	slope_encode_lost(&f->encoder, &(struct slope_lost_entry){
 		.name = slope_text_of("allocators"),
 		.text = slope_text_of("processes whose program has a malloc of its own: none of its allocations is seen"),
-		.count = slope_sampler.unseen });
+		.count = slope_sampler.unseen && (slope_sampler.meters.column[SLOPE_METER_ALLOCATED] >= 0 ||
+						   slope_sampler.meters.column[SLOPE_METER_LIVE] >= 0) });
 }
 
 static void put_code(struct file *f)
