@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sources/sampler/liveblocks.h"
 
-#define TABLES 12u
-#define BUCKETS_FIRST 4096u      /* each table has four times those of the one before */
+#define TABLES 9u
+#define BUCKETS_FIRST 64u        /* few, since every free() looks there: they stay in the cache */
+#define BUCKETS_SHIFT 3u         /* each table has eight times those of the one before */
 #define BUCKET 8u                /* keys in a cache line */
 
 /* Keys that are no addresses. */
@@ -25,7 +26,7 @@ static uint64_t bucket_of(const struct table *table, uint64_t key)
 static struct table *get_table(unsigned number)
 {
 	struct table *table = __atomic_load_n(&table_of[number], __ATOMIC_ACQUIRE), *none = NULL;
-	uint64_t buckets = (uint64_t)BUCKETS_FIRST << 2 * number, keys = buckets * BUCKET;
+	uint64_t buckets = (uint64_t)BUCKETS_FIRST << BUCKETS_SHIFT * number, keys = buckets * BUCKET;
 	size_t bytes = slope_page_round(sizeof *table + keys * (sizeof table->key[0] + sizeof *table->block));
 
 	if (table)
