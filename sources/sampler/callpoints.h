@@ -32,8 +32,7 @@
 #define SLOPE_LOCK_LIST(X) \
 	X(pthread_mutex_lock) X(pthread_mutex_timedlock) X(pthread_mutex_clocklock) X(pthread_spin_lock) \
 	X(mtx_lock) X(mtx_timedlock) X(pthread_rwlock_rdlock) X(pthread_rwlock_wrlock) \
-	X(pthread_rwlock_timedrdlock) X(pthread_rwlock_timedwrlock) X(sem_wait) X(sem_timedwait) \
-	X(sem_clockwait)
+	X(pthread_rwlock_timedrdlock) X(pthread_rwlock_timedwrlock) X(sem_wait)
 
 /* The functions behind us. All are looked up at the start, or before it, when they are called first. */
 struct slope_callpoints {

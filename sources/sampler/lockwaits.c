@@ -2,8 +2,8 @@
 /*
  * Time that threads wait for locks: mutexes, locks of readers and writers,
  * spinning ones, semaphores. A lock is tried first; only where it is taken, and
- * somebody has to wait, the time is looked at. Waiting for a condition is no
- * waiting for a lock, and is not counted.
+ * somebody has to wait, the time is looked at. Waiting for a condition, or at a
+ * semaphore until some time, is no waiting for a lock, and is not counted.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -115,14 +115,4 @@ static int try_semaphore(sem_t *semaphore)
 int sem_wait(sem_t *semaphore)
 {
 	WAIT_FOR(try_semaphore(semaphore), result && errno == EAGAIN, SLOPE_NEXT(sem_wait)(semaphore));
-}
-
-int sem_timedwait(sem_t *semaphore, const struct timespec *until)
-{
-	WAIT_FOR(try_semaphore(semaphore), result && errno == EAGAIN, SLOPE_NEXT(sem_timedwait)(semaphore, until));
-}
-
-int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
-{
-	WAIT_FOR(try_semaphore(semaphore), result && errno == EAGAIN, SLOPE_NEXT(sem_clockwait)(semaphore, clock, until));
 }
