@@ -78,7 +78,9 @@ enum slope_sampler_lost {
 	SLOPE_SAMPLER_LOST_COUNT
 };
 
-/* A counter of events. */
+/* A counter of events. A column can have two of them: 2 * column, and the next. */
+#define SLOPE_OVERFLOWS_MAX (2 * SLOPE_METERS_MAX)
+
 struct slope_overflow {
 	int fd;                              /* 0: there is none */
 	uint64_t identity;                   /* by which the kernel knows it */
@@ -92,7 +94,7 @@ struct slope_sampled {                       /* a thread */
 	uint64_t stack_low, stack_high;      /* its own stack */
 	timer_t timer;
 	bool timed;                          /* there is a timer */
-	struct slope_overflow overflow[SLOPE_METERS_MAX];        /* by column */
+	struct slope_overflow overflow[SLOPE_OVERFLOWS_MAX];
 	bool armed;                          /* samples may be taken */
 	pid_t tid;
 	uint32_t id, parent;
@@ -208,10 +210,10 @@ bool slope_overflows_start(struct slope_sampled *t);
 void slope_overflows_end(struct slope_sampled *t);
 /* Is it the signal of a counter? One may come when its counter is closed already. */
 bool slope_overflows_sent(const siginfo_t *info);
-/* The column of the counter whose signal it is; -1: it is none that is there. */
-int slope_overflows_column(const struct slope_sampled *t, const siginfo_t *info);
-/* The counter of a column has stopped, as it does after each period; now it goes on. */
-void slope_overflows_go_on(const struct slope_sampled *t, int column);
+/* The number of the counter whose signal it is; -1: it is none that is there. */
+int slope_overflows_sender(const struct slope_sampled *t, const siginfo_t *info);
+/* A counter has stopped, as it does after each period; now it goes on. */
+void slope_overflows_go_on(const struct slope_sampled *t, int number);
 /* None counts until all go on: a signal that is on its way at an exec would end the new program. */
 void slope_overflows_pause(const struct slope_sampled *t);
 void slope_overflows_resume(const struct slope_sampled *t);

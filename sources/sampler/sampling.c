@@ -221,7 +221,11 @@ struct slope_context *slope_sampling_here(int column, uint64_t weight)
 	/* The child of a vfork has the memory of its parent, but is another thread. */
 	if (!t || syscall(SYS_gettid) != t->tid)
 		return NULL;
-	/* A handler of the program may leave by a longjmp: not from here. */
+	bool counted = slope_sampler.meters.column[SLOPE_METER_PERF] >= 0;
+
+	/* What we do is not to be counted. A handler of the program may leave by a longjmp: not from here. */
+	if (counted)
+		slope_overflows_pause(t);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
 	__atomic_fetch_add(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
 	if (may_sample(t)) {
@@ -229,6 +233,8 @@ struct slope_context *slope_sampling_here(int column, uint64_t weight)
 		node = sample(t, &context, column, weight);
 	}
 	__atomic_fetch_sub(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
+	if (counted)
+		slope_overflows_resume(t);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
 	errno = error;
 	return node;
@@ -243,13 +249,13 @@ static void take_time(struct slope_sampled *t, const siginfo_t *info, const ucon
 /* The counter has stopped before its signal came, and goes on after it. */
 static void take_event(struct slope_sampled *t, const siginfo_t *info, const ucontext_t *context)
 {
-	int column = slope_overflows_column(t, info);
+	int sender = slope_overflows_sender(t, info), column = sender / 2;
 
-	if (column < 0)
+	if (sender < 0)
 		return;
 	if (may_sample(t))
 		sample(t, context, column, slope_sampler.meters.meter[column].period);
-	slope_overflows_go_on(t, column);
+	slope_overflows_go_on(t, sender);
 }
 
 void slope_sampling_signal(int number, siginfo_t *info, void *context)
