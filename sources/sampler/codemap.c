@@ -269,7 +269,7 @@ static void make(uint64_t ip, bool exact, struct slope_recipe *recipe, struct sl
 	if (!code)
 		return;
 	recipe->code = (uint16_t)number;
-	recipe->own = code->own;
+	recipe->own = code->own && !slope_waiting_covers(ip);
 	recipe->after_call = !exact && is_after_call(ip, ip - code->start);
 	uint64_t place = recipe->after_call ? ip - 1 : ip;
 

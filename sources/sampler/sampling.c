@@ -199,5 +199,7 @@ void slope_sampling_signal(int number, siginfo_t *info, void *context)
 	if (t && t->armed && !__atomic_load_n(&slope_sampler.stopped, __ATOMIC_SEQ_CST))
 		sample_in_turn(t, context, 1 + (info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0));
 	__atomic_fetch_sub(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
+	if (slope_sampler.wall)
+		slope_waiting_settle(context);
 	errno = error;
 }
