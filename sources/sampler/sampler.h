@@ -17,6 +17,7 @@
  *   callpoints.c      functions that are watched: allocations.c, filebytes.c, lockwaits.c (a library of their own)
  *   liveblocks.c      memory that is not freed yet
  *   guarding.c        the program's own signals, beside ours
+ *   waiting.c         calls that wait, and that our signal must not end
  *   departing.c       exit, exec, fork, fatal signals
  *   folding.c         addresses become functions
  *   samplefile.c      the profile
@@ -159,7 +160,15 @@ extern __thread struct slope_sampled *slope_sampled __attribute__((tls_model("in
 #define SLOPE_REAL_LIST(X)                                                                                        \
 	X(sigaction) X(sigprocmask) X(pthread_sigmask) X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(signalfd)      \
 	X(pthread_create) X(execve) X(execvpe) X(fexecve) X(execveat) X(_exit) X(quick_exit) X(daemon) X(dlclose)     \
-	X(_dl_find_object) X(dl_iterate_phdr) X(thrd_create)
+	X(_dl_find_object) X(dl_iterate_phdr) X(thrd_create)                                                      \
+	SLOPE_WAITING_LIST(X)
+
+/* Those of them that wait, and that a signal ends early whatever its handler asks for (waiting.c). */
+#define SLOPE_WAITING_LIST(X)                                                                                     \
+	X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep) X(thrd_sleep) X(pause) X(sigsuspend)                   \
+	X(poll) X(__poll_chk) X(ppoll) X(__ppoll_chk) X(select) X(pselect)                                        \
+	X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) X(sem_timedwait) X(sem_clockwait)                             \
+	X(semop) X(semtimedop) X(msgrcv) X(msgsnd)
 
 /* The function of this name behind us; NULL: there is none. */
 void *slope_sampler_next(const char *name);
@@ -227,6 +236,18 @@ void slope_overflows_resume(const struct slope_sampled *t);
 void slope_guarding_begin(void);
 /* What the program does when our signal comes, but not from our timer. */
 void slope_guarding_pass_on(int number, siginfo_t *info, void *context);
+
+/* ---- waiting.c ---- */
+
+/* Is the address in a function of ours that waits for the program? It is shown in its place. */
+bool slope_waiting_covers(uint64_t ip);
+
+/*
+ * Before our handler returns. The kernel starts a read that we have interrupted
+ * again; a signal of the program's that has come meanwhile would have ended it,
+ * and now comes before it. Then it is ended here.
+ */
+void slope_waiting_settle(ucontext_t *context);
 
 /* ---- departing.c ---- */
 

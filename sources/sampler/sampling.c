@@ -274,5 +274,7 @@ void slope_sampling_signal(int number, siginfo_t *info, void *context)
 	else
 		take_event(t, info, context);
 	__atomic_fetch_sub(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
+	if (slope_sampler.wall)
+		slope_waiting_settle(context);
 	errno = error;
 }
