@@ -15,7 +15,7 @@
 #define TOP_FUNCTIONS 10
 
 struct settings {
-	bool json, ascii, sites, statistics;
+	bool json, ascii, sites, statistics, no_inline;
 	uint64_t top, k;
 	unsigned color, by;
 	const char *unit, *function, *similar;
@@ -33,6 +33,8 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		{ "sites", 0, SLOPE_OPTION_FLAG, &s->sites, NULL, "tell calls from different lines of one function apart", 0, 0 },
 		{ "statistics", 0, SLOPE_OPTION_FLAG, &s->statistics, NULL,
 		  "how many contexts there are for each k, and how many of them are hot", 0, 0 },
+		{ "no-inline", 0, SLOPE_OPTION_FLAG, &s->no_inline, NULL,
+		  "let inlined functions of a sampled profile count as part of those that they are in", 0, 0 },
 		{ "top", 'n', SLOPE_OPTION_NUMBER, &s->top, "N",
 		  "show at most N functions; 0: all (10; all with --json)", 0, UINT32_MAX },
 		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME",
@@ -146,6 +148,8 @@ int slope_verb_contexts(int argc, char **argv)
 	const char *path = slope_datafile_operand(argc, argv);
 	struct slope_profile *profile = path ? slope_datafile_open(path) : NULL;
 
+	if (s.no_inline)
+		profile = slope_datafile_fold(profile);
 	if (!profile)
 		return SLOPE_EXIT_WRONG;
 	if (s.json)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/messages.h"
+#include "profile/inlining.h"
 #include "profile/symbolize.h"
 
 #define PROBLEMS_SAID 5
@@ -85,6 +86,15 @@ struct slope_profile *slope_datafile_open_costs(const char *path)
 	if (!profile || !slope_profile_paths_only(profile))
 		return profile;
 	slope_say("%s has paths only: 'slope paths' shows them; record with --input, too, to get costs and growth of functions", path);
+	slope_profile_free(profile);
+	return NULL;
+}
+
+struct slope_profile *slope_datafile_fold(struct slope_profile *profile)
+{
+	if (!profile || slope_inlining_fold(profile))
+		return profile;
+	slope_say("out of memory");
 	slope_profile_free(profile);
 	return NULL;
 }

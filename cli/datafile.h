@@ -22,6 +22,9 @@ struct slope_profile *slope_datafile_open(const char *path);
 /* The same for a verb that needs costs and input sizes of functions: a profile with paths only is refused in one line. */
 struct slope_profile *slope_datafile_open_costs(const char *path);
 
+/* --no-inline: the profile, if any, without frames for inlined functions; NULL, with a line said and the profile freed, without memory. */
+struct slope_profile *slope_datafile_fold(struct slope_profile *profile);
+
 /*
  * The folder where source lines are kept between runs, to be given to free():
  * SLOPE_CACHE, or "slope" in the user's folder for such things. NULL: none, as

@@ -45,7 +45,7 @@ static const struct format formats[] = {
 
 struct settings {
 	unsigned format, input;
-	bool threads;
+	bool threads, no_inline;
 	uint64_t k;
 	const char *output, *unit, *function;
 };
@@ -63,6 +63,8 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		  UINT32_MAX },
 		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->input, SLOPE_VIEW_INPUTS,
 		  "pprof, extrap: by which input size points count (trms where it was recorded)", 0, 0 },
+		{ "no-inline", 0, SLOPE_OPTION_FLAG, &s->no_inline, NULL,
+		  "let inlined functions of a sampled profile count as part of those that they are in", 0, 0 },
 		{ "function", 0, SLOPE_OPTION_TEXT, &s->function, "NAME", "extrap: only the function of this name", 0, 0 },
 		{ 0 },
 	};
@@ -207,6 +209,8 @@ static int export_file(const char *path, const struct settings *s)
 
 	if (path && !slope_datafile_overwrites(s->output, path))
 		profile = formats[s->format].whole == slope_export_json ? slope_datafile_open(path) : slope_datafile_open_costs(path);
+	if (s->no_inline)
+		profile = slope_datafile_fold(profile);
 	if (!profile)
 		return SLOPE_EXIT_WRONG;
 	slope_datafile_say_problems(profile, path);

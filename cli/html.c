@@ -20,6 +20,7 @@ struct settings {
 	const char *output, *baseline, *unit;
 	uint64_t times;
 	unsigned of, input;
+	bool no_inline;
 };
 
 static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
@@ -33,6 +34,8 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME", "the cost unit (the first that was recorded)", 0, 0 },
 		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->input, SLOPE_VIEW_INPUTS,
 		  "by which input size points count (trms where it was recorded)", 0, 0 },
+		{ "no-inline", 0, SLOPE_OPTION_FLAG, &s->no_inline, NULL,
+		  "let inlined functions of a sampled profile count as part of those that they are in", 0, 0 },
 		{ 0 },
 	};
 	const struct slope_usage usage = {
@@ -139,6 +142,8 @@ int slope_verb_html(int argc, char **argv)
 
 	if (path && !slope_datafile_overwrites(s.output, path) && !slope_datafile_overwrites(s.output, s.baseline))
 		profile = slope_datafile_open(path);
+	if (s.no_inline)
+		profile = slope_datafile_fold(profile);
 	if (!profile)
 		return SLOPE_EXIT_WRONG;
 	slope_datafile_say_problems(profile, path);

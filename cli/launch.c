@@ -17,6 +17,7 @@
 #include "cli/messages.h"
 #include "cli/program.h"
 
+#define NS_PER_S UINT64_C(1000000000)
 #define TOOL_NAME "slope-amd64-linux"
 #define TRANSLATOR_NAME "slope-translator"
 #define SAMPLER_NAME "slope-sampler.so"
@@ -108,6 +109,9 @@ void slope_launcher_find(struct slope_launcher *launcher)
 	launcher->calls = false;
 	launcher->translated = launcher->sampled = launcher->native = launcher->alike = false;
 	launcher->signal = 0;
+	launcher->started = NULL;
+	launcher->expired = NULL;
+	launcher->duration_ns = 0;
 	for (int fd = 0; fd < 3; fd++)
 		launcher->stdio[fd] = -1;
 }
@@ -292,15 +296,38 @@ static void watched_signals(sigset_t *set)
 	}
 }
 
-static int wait_and_pass_on(pid_t pid, const sigset_t *watched, int *passed)
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* Waits for a signal, or until it is `until`. False: neither is worth a word, or the time is over. */
+static bool await_signal(const sigset_t *watched, siginfo_t *info, uint64_t until)
+{
+	uint64_t now = until ? now_ns() : 0, left = now < until ? until - now : 0;
+	const struct timespec wait = { (time_t)(left / NS_PER_S), (long)(left % NS_PER_S) };
+
+	return (until ? sigtimedwait(watched, info, &wait) : sigwaitinfo(watched, info)) > 0 && info->si_signo != SIGCHLD;
+}
+
+static int wait_and_pass_on(struct slope_launcher *launcher, pid_t pid, const sigset_t *watched)
 {
 	int status;
 	siginfo_t info;
+	uint64_t until = launcher->duration_ns ? now_ns() + launcher->duration_ns : 0;
 
 	while (waitpid(pid, &status, WNOHANG) != pid) {
-		if (sigwaitinfo(watched, &info) <= 0 || info.si_signo == SIGCHLD)
+		if (until && now_ns() >= until) {
+			launcher->expired(launcher->ctx);
+			until = 0;
 			continue;
-		*passed = info.si_signo;
+		}
+		if (!await_signal(watched, &info, until))
+			continue;
+		launcher->signal = info.si_signo;
 		/* The terminal signals the whole foreground group: the program has it already. */
 		if (info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
@@ -348,8 +375,10 @@ bool slope_launcher_run(struct slope_launcher *launcher, const struct slope_list
 	if (failed) {
 		slope_say("cannot start a process: %s", strerror(errno));
 	} else {
+		if (launcher->started)
+			launcher->started(launcher->ctx, *pid);
 		failed = start_failed(launcher, program[0], ends[0]);
-		*status = wait_and_pass_on(*pid, &watched, &launcher->signal);
+		*status = wait_and_pass_on(launcher, *pid, &watched);
 	}
 	close(ends[0]);
 	sigprocmask(SIG_SETMASK, &before, NULL);

@@ -7,6 +7,7 @@
 #define SLOPE_CLI_LAUNCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "cli/list.h"
@@ -26,6 +27,10 @@ struct slope_launcher {
 	bool native;                 /* no source at all: the program by itself, with the environment that it has under one */
 	int stdio[3];                /* what the program gets for 0, 1 and 2; -1: ours */
 	int signal;                  /* the last that was passed on to the program, or that the terminal sent to both; 0: none */
+	void (*started)(void *ctx, pid_t pid);   /* told once it runs; NULL: nobody */
+	uint64_t duration_ns;        /* after which, while it goes on, `expired` is told; 0: never */
+	void (*expired)(void *ctx);
+	void *ctx;
 	bool alike;                  /* for a comparison: the program sees the same environment and processor under both sources */
 };
 

@@ -17,6 +17,7 @@
 #include "cli/messages.h"
 #include "cli/observer.h"
 #include "cli/program.h"
+#include "cli/samplercheck.h"
 #include "report/gnuplot.h"
 #include "report/page_write.h"
 
@@ -62,8 +63,7 @@ static void check_system(struct slope_checkup *c)
 		 good ? NULL : "slope profiles x86-64 programs on Linux; use such a machine");
 }
 
-/* Does the first processor in /proc/cpuinfo have this flag? */
-static bool processor_has(const char *flag)
+bool slope_machine_processor_has(const char *flag)
 {
 	FILE *file = fopen("/proc/cpuinfo", "r");
 	size_t room = 0, length = strlen(flag);
@@ -85,7 +85,7 @@ static bool processor_has(const char *flag)
 /* What the translator is built on; Valgrind does without either. */
 static void check_processor(struct slope_checkup *c)
 {
-	bool fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE, bmi2 = processor_has("bmi2");
+	bool fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE, bmi2 = slope_machine_processor_has("bmi2");
 
 	c->name = "processor";
 	if (!fsgsbase)
@@ -356,6 +356,7 @@ size_t slope_machine_check(struct slope_checkup checkup[SLOPE_CHECKUPS_MAX], str
 	check_system(&checkup[n++]);
 	check_processor(&checkup[n++]);
 	check_translator(&checkup[n++], &launcher, obstacle);
+	slope_sampler_check(&checkup[n++], &launcher);
 	slope_events_ask(events, &launcher, "");
 	check_counters(&checkup[n++], events);
 	check_valgrind(&checkup[n++], &launcher, without);

@@ -35,6 +35,9 @@ size_t slope_machine_check(struct slope_checkup checkup[SLOPE_CHECKUPS_MAX], str
 /* The word for it: "ok", "note", "missing". */
 const char *slope_health_word(enum slope_health health);
 
+/* Does the first processor in /proc/cpuinfo have this flag? */
+bool slope_machine_processor_has(const char *flag);
+
 void slope_checkups_free(struct slope_checkup *checkup, size_t count);
 
 #endif

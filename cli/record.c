@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/datafile.h"
+#include "cli/duration.h"
 #include "cli/events.h"
 #include "cli/messages.h"
 #include "cli/metering.h"
@@ -27,7 +28,6 @@
 #define MAX_THREADS_DEFAULT 1000
 #define CONTEXT_K_MAX 1000000u
 #define BURST_DEFAULT "2ms/0.2ms"
-#define BURST_MAX_NS 1e18
 #define INPUT_NOT_GIVEN 3u       /* behind the choices of --input */
 #define PATH_SAMPLE_DEFAULT 1000u
 
@@ -90,6 +90,12 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		  "with --source=sampler: time of the processor, or time that passes (cpu)", 0, 0 },
 		{ "no-trampoline", 0, SLOPE_OPTION_FLAG, &s->no_trampoline, NULL,
 		  "with --source=sampler: leave return addresses alone; calls are not counted", 0, 0 },
+		{ "duration", 0, SLOPE_OPTION_TEXT, &s->duration, "TIME",
+		  "with --source=sampler: measure so long (10s, 500ms, 2m), then let the program go on without", 0, 0 },
+		{ "delayed", 0, SLOPE_OPTION_FLAG, &s->delayed, NULL,
+		  "with --source=sampler: measure nothing until 'slope ctl start' says so", 0, 0 },
+		{ "attach", 0, SLOPE_OPTION_TEXT, &s->attach, "PID",
+		  "not possible: nothing can be loaded safely into a program that runs; says what to do instead", 0, 0 },
 		{ "no-symbols", 0, SLOPE_OPTION_FLAG, &s->no_symbols, NULL,
 		  "leave names, files and lines for the report to find", 0, 0 },
 		{ "verify", 0, SLOPE_OPTION_FLAG, &s->verify, NULL,
@@ -148,25 +154,6 @@ static bool sensible_time(struct slope_settings *s)
 	return true;
 }
 
-/* "0.2ms" and what may stand behind it; 0: it is no time, or none that can be counted. */
-static uint64_t read_time(const char **text)
-{
-	static const struct { const char *name; double ns; } unit[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-	char *end;
-	double time = isdigit((unsigned char)**text) ? strtod(*text, &end) : 0;
-
-	for (size_t i = 0; time > 0 && i < sizeof unit / sizeof *unit; i++) {
-		size_t length = strlen(unit[i].name);
-
-		if (!strncmp(end, unit[i].name, length)) {
-			*text = end + length;
-			time *= unit[i].ns;
-			return time >= 1 && time <= BURST_MAX_NS ? (uint64_t)(time + 0.5) : 0;
-		}
-	}
-	return 0;
-}
-
 static bool sensible_burst(struct slope_settings *s)
 {
 	const char *at = s->burst && *s->burst ? s->burst : BURST_DEFAULT;
@@ -177,8 +164,8 @@ static bool sensible_burst(struct slope_settings *s)
 		slope_say("--burst goes with --contexts, without call sites, collapsed recursion or --context");
 		return false;
 	}
-	s->burst_period_ns = read_time(&at);
-	s->burst_length_ns = s->burst_period_ns && *at++ == '/' ? read_time(&at) : 0;
+	s->burst_period_ns = slope_duration_read(&at);
+	s->burst_length_ns = s->burst_period_ns && *at++ == '/' ? slope_duration_read(&at) : 0;
 	if (*at || !s->burst_length_ns || s->burst_length_ns > s->burst_period_ns) {
 		slope_say("--burst=%s: give a period and a shorter length, as in 2ms/0.2ms; there are s, ms, us and ns", s->burst);
 		return false;
@@ -294,6 +281,10 @@ static bool sensible(struct slope_settings *s)
 		s->input = 0;
 	if (!slope_sampled_sensible(s))
 		return false;
+	if (s->duration && !(s->duration_ns = slope_duration_of(s->duration))) {
+		slope_say("--duration=%s: give a time, as in 10s, 500ms or 2m", s->duration);
+		return false;
+	}
 	if (s->verify && s->source != SLOPE_SOURCE_ANY) {
 		slope_say("--verify runs the program under both exact sources; leave --source out");
 		return false;
@@ -392,6 +383,8 @@ static const char *why_empty(const struct slope_settings *s)
 		return "no function that fits --toggle was called (one that was inlined has no name of its own)";
 	if (s->only.count)
 		return "no function or module that ran fits --only";
+	if (s->delayed)
+		return "nothing was measured; 'slope ctl start' begins, while the program runs";
 	if (s->source == SLOPE_SOURCE_SAMPLER)
 		return s->event ? "there was less of what was measured than a sample stands for; use a longer run, or a smaller period"
 				: "it took less time than there is between two samples; use a longer run";
@@ -526,6 +519,8 @@ static int run(const char *command, int argc, char **argv, char **profile)
 
 	if (parsed == SLOPE_PARSED_HELP)
 		result = 0;
+	else if (parsed == SLOPE_PARSED && s.attach)
+		slope_sampled_no_attach(s.attach);
 	else if (parsed == SLOPE_PARSED && argc < 2)
 		slope_say("which program? Type '%s [options] PROGRAM [ARGS]'", command);
 	else if (parsed == SLOPE_PARSED && sensible(&s))

@@ -115,7 +115,11 @@ bool slope_recording_run(struct slope_recording *r, const struct slope_settings 
 	if (!slope_runfiles_prepare(&r->files, output))
 		return false;
 	if (launcher->sampled) {
-		slope_sampled_environment(&options, s, r->files.path);
+		if (!slope_sampled_channel(r, s, launcher, program)) {
+			slope_runfiles_cancel(&r->files);
+			return false;
+		}
+		slope_sampled_environment(&options, s, r->files.path, r->live.path);
 	} else {
 		source_options(&options, s, launcher->translated, r->files.path);
 		path_options(&options, s);
@@ -133,6 +137,7 @@ bool slope_recording_run(struct slope_recording *r, const struct slope_settings 
 
 void slope_recording_fini(struct slope_recording *r)
 {
+	slope_sampled_channel_close(r);
 	slope_toollog_close(&r->log);
 	slope_runfiles_fini(&r->files);
 }

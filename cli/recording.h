@@ -11,6 +11,7 @@
 #include "cli/launch.h"
 #include "cli/runfiles.h"
 #include "cli/toollog.h"
+#include "profile/live.h"
 
 /* What the command line says. */
 struct slope_settings {
@@ -36,6 +37,10 @@ struct slope_settings {
 	uint64_t rate;               /* of the sampler, per second; 0: not given */
 	unsigned clock;              /* 0: the processor's time, 1: what passes */
 	bool no_trampoline;
+	const char *duration;        /* as given; NULL: not */
+	uint64_t duration_ns;        /* what that says */
+	bool delayed;                /* begin stopped */
+	const char *attach;          /* as given; NULL: not */
 };
 
 /* Starts as zeros. */
@@ -44,6 +49,7 @@ struct slope_recording {
 	struct slope_toollog log;
 	pid_t pid;                   /* the main process */
 	int status;                  /* its end, as from waitpid */
+	struct slope_live live;      /* by which the sampler can be talked to */
 };
 
 /*

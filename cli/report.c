@@ -15,7 +15,7 @@
 #define OF_CHOICES "mean|max|min"
 
 struct settings {
-	bool json;
+	bool json, no_inline;
 	uint64_t top, times;
 	unsigned sort, input, color, of;
 	const char *unit, *filter;
@@ -36,6 +36,8 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		{ "input", 'i', SLOPE_OPTION_CHOICE, &s->input, SLOPE_VIEW_INPUTS,
 		  "by which input size points count (trms where it was recorded)", 0, 0 },
 		{ "filter", 'f', SLOPE_OPTION_TEXT, &s->filter, "GLOB", "only functions whose name fits", 0, 0 },
+		{ "no-inline", 0, SLOPE_OPTION_FLAG, &s->no_inline, NULL,
+		  "let inlined functions of a sampled profile count as part of those that they are in", 0, 0 },
 		{ "color", 0, SLOPE_OPTION_CHOICE, &s->color, SLOPE_COLOR_CHOICES,
 		  "colours: on a terminal unless NO_COLOR is set (auto)", 0, 0 },
 		{ 0 },
@@ -77,6 +79,8 @@ static int report(const char *path, const struct settings *s)
 	struct slope_profile *profile = path ? slope_datafile_open_costs(path) : NULL;
 	int result = SLOPE_EXIT_WRONG;
 
+	if (s->no_inline)
+		profile = slope_datafile_fold(profile);
 	if (profile && s->json)
 		slope_datafile_say_problems(profile, path);  /* the table shows them itself */
 	if (profile)

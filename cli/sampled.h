@@ -15,7 +15,21 @@ bool slope_sampled_sensible(const struct slope_settings *s);
 /* What keeps the sampler out of this file: one line without an end, which the caller frees; NULL: nothing. */
 char *slope_sampled_obstacle(const char *file);
 
-/* The settings as the sampler reads them: NAME=VALUE for the environment. */
-void slope_sampled_environment(struct slope_list *environment, const struct slope_settings *s, const char *path);
+/* The settings as the sampler reads them: NAME=VALUE for the environment. `channel`: as below; NULL: none. */
+void slope_sampled_environment(struct slope_list *environment, const struct slope_settings *s, const char *path, const char *channel);
+
+/*
+ * Makes r->live, by which `slope ctl` reaches the program, and lets the launcher
+ * stop the measuring when --duration is over. False, with one line said, when the settings
+ * cannot do without and it cannot be made.
+ */
+bool slope_sampled_channel(struct slope_recording *r, const struct slope_settings *s, struct slope_launcher *launcher,
+			   char *const *program);
+
+/* The file goes, unless processes of the program go on. */
+void slope_sampled_channel_close(struct slope_recording *r);
+
+/* Why a program that runs cannot be sampled, and what to do instead: one line. */
+void slope_sampled_no_attach(const char *pid);
 
 #endif

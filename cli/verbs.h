@@ -21,6 +21,7 @@
 	X(export, "print a profile in another format: csv, json, callgrind")                 \
 	X(merge, "make one profile of several")                                              \
 	X(info, "print the facts of a profile: program, source, sizes, what was lost")       \
+	X(ctl, "start, stop, look at or save what is sampled while the program runs")        \
 	X(doctor, "say what works on this machine, what is missing and how to get it")
 
 #define X(name, text) int slope_verb_##name(int argc, char **argv);

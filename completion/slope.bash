@@ -8,10 +8,10 @@ _slope_options() {
 	record)
 		echo '-o --output= --source= --cost= --input= --cell= --toggle= --only= --skip= --max-points='
 		echo '--contexts --context-sites --context-recursion= --burst --context= --max-contexts='
-		echo '--paths --event= --path-sample= --perturbation --rate= --clock= --no-trampoline'
+		echo '--paths --event= --path-sample= --perturbation --rate= --clock= --no-trampoline --duration= --delayed --attach='
 		echo '--fair-sched= --max-threads= --no-symbols --verify -j --json -q --quiet'
 		;;
-	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color=' ;;
+	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color= --no-inline' ;;
 	show) echo '-j --json -o --output= -g --guess= -u --unit= -i --input= --linear --log --ascii --color=' ;;
 	explain) echo '-j --json -u --unit= --color=' ;;
 	diff)
@@ -23,12 +23,13 @@ _slope_options() {
 		echo '-i --input= --level= --min-exponent= --share= --color='
 		;;
 	paths) echo '-j --json -m --metric= -t --threshold= -s --sort= -n --top= -c --context --thread= --blocks --graphs --ascii --color=' ;;
-	contexts) echo '-j --json -f --function= -k --k= -s --similar= -b --by= --sites --statistics -n --top= -u --unit= --ascii --color=' ;;
+	contexts) echo '-j --json -f --function= -k --k= -s --similar= -b --by= --sites --statistics -n --top= -u --unit= --ascii --color= --no-inline' ;;
 	threads) echo '-j --json -n --top= -u --unit= -f --filter= --color=' ;;
-	html) echo '-o --output= -b --baseline= -k --times= --of= -u --unit= -i --input=' ;;
-	export) echo '-f --format= -o --output= -u --unit= --threads -k --k= -i --input= --function=' ;;
+	html) echo '-o --output= -b --baseline= -k --times= --of= -u --unit= -i --input= --no-inline' ;;
+	export) echo '-f --format= -o --output= -u --unit= --threads -k --k= -i --input= --function= --no-inline' ;;
 	merge) echo '-o --output=' ;;
 	info) echo '-j --json' ;;
+	ctl) echo '-a --all -o --output= -j --json -q --quiet' ;;
 	doctor) echo '-j --json --color=' ;;
 	esac
 	echo '-h --help'
@@ -43,6 +44,7 @@ _slope_values() {
 	record/--cell) echo '1 2 4 8 16 32 64' ;;
 	record/--fair-sched) echo 'yes no' ;;
 	record/--clock) echo 'cpu wall' ;;
+	record/--duration) echo '1s 10s 1m' ;;
 	record/--rate) echo '100 1000 10000' ;;
 	record/--contexts) echo 'cct 1 2 4 10' ;;
 	record/--event) echo 'time cycles instructions cache-misses branch-misses page-faults task-clock context-switches alloc-bytes live-bytes read-bytes write-bytes lock-wait' ;;
@@ -67,7 +69,7 @@ _slope_program_at() {
 	for (( ; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-o | =) ((i++)) ;;
-		--output | --source | --cost | --input | --cell | --toggle | --only | --skip | --max-points | --context | --max-contexts | --context-recursion | --event | --path-sample | --fair-sched | --max-threads)
+		--output | --source | --cost | --input | --cell | --toggle | --only | --skip | --max-points | --context | --max-contexts | --context-recursion | --event | --path-sample | --rate | --clock | --duration | --attach | --fair-sched | --max-threads)
 			[ "${COMP_WORDS[i + 1]}" = = ] || ((i++))
 			;;
 		--) echo $((i + 1)) && return ;;
@@ -78,7 +80,7 @@ _slope_program_at() {
 }
 
 _slope() {
-	local verbs='record report show explain diff check contexts paths threads html export merge info doctor'
+	local verbs='record report show explain diff check contexts paths threads html export merge info ctl doctor'
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} first=2 at values
 	COMPREPLY=()
 	case " $verbs " in
@@ -114,6 +116,8 @@ _slope() {
 	elif [[ $word == -* ]]; then
 		COMPREPLY=($(compgen -W "$(_slope_options "$verb")" -- "$word"))
 		[[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace
+	elif [ "$verb" = ctl ]; then
+		COMPREPLY=($(compgen -W 'start stop status dump' -- "$word"))
 	elif [ "$verb" = record ]; then
 		COMPREPLY=($(compgen -c -- "$word") $(compgen -f -- "$word"))
 	else

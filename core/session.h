@@ -74,6 +74,7 @@ struct slope_module {
 
 #define SLOPE_FN_FOLDED 1u       /* part of its caller: --skip, or not in --only */
 #define SLOPE_FN_TOGGLE 2u       /* threads collect while one of these is active */
+#define SLOPE_FN_INLINED 4u      /* code of this function that is part of another one: in profiles, by debug information */
 
 struct slope_function {
 	uint32_t module, flags;

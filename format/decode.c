@@ -244,6 +244,18 @@ enum slope_decode slope_decode_context(struct slope_cursor *c, struct slope_cont
 	return c->error;
 }
 
+enum slope_decode slope_decode_place(struct slope_cursor *c, struct slope_place_entry *place)
+{
+	if (at_end(c))
+		return SLOPE_DECODE_END;
+	*place = (struct slope_place_entry){ .thread = get32(c) };
+	place->context = get32(c);
+	place->module = get32(c);
+	place->offset = get(c);
+	get_costs(c, place->self);
+	return c->error;
+}
+
 enum slope_decode slope_decode_variant(struct slope_cursor *c, struct slope_variant_entry *variant)
 {
 	if (at_end(c))

@@ -46,6 +46,7 @@ enum slope_decode slope_decode_cost(struct slope_cursor *c, struct slope_cost_en
 enum slope_decode slope_decode_edge(struct slope_cursor *c, struct slope_edge_entry *edge);
 enum slope_decode slope_decode_site(struct slope_cursor *c, struct slope_site_entry *site);
 enum slope_decode slope_decode_context(struct slope_cursor *c, struct slope_context_entry *context);
+enum slope_decode slope_decode_place(struct slope_cursor *c, struct slope_place_entry *place);
 enum slope_decode slope_decode_variant(struct slope_cursor *c, struct slope_variant_entry *variant);
 enum slope_decode slope_decode_graph(struct slope_cursor *c, struct slope_graph_entry *graph);
 enum slope_decode slope_decode_path(struct slope_cursor *c, struct slope_path_entry *path);

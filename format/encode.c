@@ -311,6 +311,16 @@ void slope_encode_context(struct slope_encoder *e, const struct slope_context_en
 	put_costs(e, context->self);
 }
 
+void slope_encode_place(struct slope_encoder *e, const struct slope_place_entry *place)
+{
+	slope_put_record(e, SLOPE_SECTION_PLACES, COST_ROOM + 4 * SLOPE_NUMBER_ROOM);
+	slope_put(e, place->thread);
+	slope_put(e, place->context);
+	slope_put(e, place->module);
+	slope_put(e, place->offset);
+	put_costs(e, place->self);
+}
+
 void slope_encode_variant(struct slope_encoder *e, const struct slope_variant_entry *variant)
 {
 	slope_put_record(e, SLOPE_SECTION_VARIANTS, COST_ENTRY_ROOM + (3 + SLOPE_VARIANT_CALLERS_MAX) * SLOPE_NUMBER_ROOM);

@@ -63,6 +63,7 @@ void slope_encode_cost(struct slope_encoder *e, const struct slope_cost_entry *c
 void slope_encode_edge(struct slope_encoder *e, const struct slope_edge_entry *edge);
 void slope_encode_site(struct slope_encoder *e, const struct slope_site_entry *site);
 void slope_encode_context(struct slope_encoder *e, const struct slope_context_entry *context);
+void slope_encode_place(struct slope_encoder *e, const struct slope_place_entry *place);
 void slope_encode_variant(struct slope_encoder *e, const struct slope_variant_entry *variant);
 void slope_encode_graph(struct slope_encoder *e, const struct slope_graph_entry *graph);
 void slope_encode_path(struct slope_encoder *e, const struct slope_path_entry *path);

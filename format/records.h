@@ -195,6 +195,14 @@ struct slope_context_entry {
 	uint64_t total[SLOPE_UNITS_MAX], self[SLOPE_UNITS_MAX];
 };
 
+/* Where in its function the self cost of a context arose, as far as that is known. Number as in the thread's contexts. */
+struct slope_place_entry {
+	uint32_t thread, context;
+	uint32_t module;
+	uint64_t offset;                 /* of the instruction */
+	uint64_t self[SLOPE_UNITS_MAX];
+};
+
 /* A function's costs as called along these callers, the nearest first. Numbers are the thread's own. */
 struct slope_variant_entry {
 	uint32_t number;

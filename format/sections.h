@@ -14,7 +14,7 @@
 
 #define SLOPE_FORMAT_MAGIC "\x89SLOPE\r\n"
 #define SLOPE_FORMAT_MAJOR 1u    /* another one is refused */
-#define SLOPE_FORMAT_MINOR 3u    /* a higher one has sections or facts that are skipped */
+#define SLOPE_FORMAT_MINOR 4u    /* a higher one has sections or facts that are skipped */
 #define SLOPE_FORMAT_ORDER 0x01020304u
 
 /* Bits that a reader must know, or refuse the file; the upper half may be ignored. */
@@ -42,6 +42,7 @@
 	X(SIZES, SLOPE_TAG('S', 'I', 'Z', 'E'), "sizes of edges", true) \
 	X(SITES, SLOPE_TAG('C', 'A', 'L', 'L'), "call sites", false) \
 	X(CONTEXTS, SLOPE_TAG('C', 'T', 'X', 'T'), "contexts", true) \
+	X(PLACES, SLOPE_TAG('P', 'L', 'C', 'E'), "places in contexts", true) \
 	X(VARIANTS, SLOPE_TAG('V', 'A', 'R', 'S'), "variants", true) \
 	X(VARIANT_POINTS, SLOPE_TAG('V', 'P', 'N', 'T'), "points of variants", true) \
 	X(GRAPHS, SLOPE_TAG('G', 'R', 'P', 'H'), "graphs", false)    \

@@ -24,6 +24,7 @@ struct slope_profile_row *slope_build_row(struct slope_profile *p);
 struct slope_profile_edge *slope_build_edge(struct slope_profile *p);
 struct slope_profile_site *slope_build_site(struct slope_profile *p);
 struct slope_profile_context *slope_build_context(struct slope_profile *p);
+struct slope_profile_place *slope_build_place(struct slope_profile *p);
 struct slope_profile_variant *slope_build_variant(struct slope_profile *p);
 struct slope_profile_graph *slope_build_graph(struct slope_profile *p);
 struct slope_profile_path *slope_build_path(struct slope_profile *p);

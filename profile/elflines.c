@@ -14,6 +14,7 @@
 
 /* Scopes nest in namespaces and classes; a file that nests deeper is not worth our stack. */
 #define SCOPE_DEPTH_MAX 64
+#define INLINE_DEPTH_MAX 512u       /* blocks, too */
 
 struct line_function {
 	uint64_t start;
@@ -305,6 +306,114 @@ bool slope_lines_each(struct slope_lines *l, uint64_t address, uint64_t bytes,
 			return false;
 	}
 	return true;
+}
+
+/* ---- what was inlined ---- */
+
+static const char *text_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+}
+
+static uint32_t number_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	return dwarf_formudata(dwarf_attr(die, name, &attribute), &value) == 0 && value <= INT32_MAX ? (uint32_t)value : 0;
+}
+
+static const char *file_of_call(Dwarf_Die *unit, Dwarf_Die *die)
+{
+	Dwarf_Files *files;
+	size_t count;
+	uint32_t number = number_of(die, DW_AT_call_file);
+
+	if (dwarf_getsrcfiles(unit, &files, &count) || number >= count)
+		return NULL;
+	return dwarf_filesrc(files, number, NULL, NULL);
+}
+
+static bool put_inlined(Dwarf_Die *unit, Dwarf_Die *die, bool (*put)(void *to, const struct slope_inlined *f), void *to)
+{
+	const char *linked = text_of(die, DW_AT_linkage_name);
+	struct slope_inlined f = { .name = linked ? linked : text_of(die, DW_AT_name) };
+	Dwarf_Addr start = 0;
+
+	if (!f.name)
+		return true;
+	f.file = declared_at(die, &f.line);
+	f.call_file = file_of_call(unit, die);
+	f.call_line = number_of(die, DW_AT_call_line);
+	f.start = dwarf_entrypc(die, &start) ? 0 : start;
+	return put(to, &f);
+}
+
+/* The function that has code at the address: mostly the last that begins before it. */
+static Dwarf_Die *function_around(struct slope_line_unit *u, uint64_t address)
+{
+	size_t low = 0, high = u->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (u->function[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && dwarf_haspc(&u->function[low - 1].die, address) > 0)
+		return &u->function[low - 1].die;
+	for (size_t i = 0; i < u->count; i++)   /* a part that the compiler has put elsewhere */
+		if (dwarf_haspc(&u->function[i].die, address) > 0)
+			return &u->function[i].die;
+	return NULL;
+}
+
+/* The child that has code at the address, a block or what was inlined; false: there is none. */
+static bool child_around(Dwarf_Die *die, uint64_t address, Dwarf_Die *child)
+{
+	if (dwarf_child(die, child))
+		return false;
+	do {
+		int tag = dwarf_tag(child);
+
+		if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
+		     tag == DW_TAG_catch_block) && dwarf_haspc(child, address) > 0)
+			return true;
+	} while (!dwarf_siblingof(child, child));
+	return false;
+}
+
+bool slope_lines_inlined(struct slope_lines *l, uint64_t address, bool (*put)(void *to, const struct slope_inlined *f), void *to)
+{
+	uint64_t at = address - l->bias;
+	struct slope_line_unit *u = unit_at(l, at);
+
+	if (!u)
+		return true;
+	if (!u->read)
+		read_unit(u);
+	Dwarf_Die *function = function_around(u, at), die, child;
+
+	if (!function)
+		return true;
+	die = *function;
+	for (unsigned depth = 0; depth < INLINE_DEPTH_MAX && child_around(&die, at, &child); depth++) {
+		die = child;
+		if (dwarf_tag(&die) == DW_TAG_inlined_subroutine && !put_inlined(&u->die, &die, put, to))
+			return false;
+	}
+	return true;
+}
+
+char *slope_lines_absolute(struct slope_lines *l, uint64_t address, const char *file)
+{
+	struct slope_line_unit *u = unit_at(l, address - l->bias);
+
+	return u && file ? absolute(&u->die, file) : NULL;
 }
 
 char *slope_lines_find(struct slope_lines *l, uint64_t address, uint32_t *line)

@@ -35,6 +35,25 @@ char *slope_lines_find(struct slope_lines *l, uint64_t address, uint32_t *line);
 /* The same for the instruction that covers `address`: where the line table says it is from. */
 char *slope_lines_of_code(struct slope_lines *l, uint64_t address, uint32_t *line);
 
+/* A function whose code is part of another one, as it was compiled. Texts belong to the file. */
+struct slope_inlined {
+	const char *name;            /* as the linker would have it, where that is known */
+	const char *file, *call_file; /* where it is written, and called; NULL: unknown */
+	uint32_t line, call_line;    /* 0: unknown */
+	uint64_t start;              /* the first address of this copy */
+};
+
+/*
+ * Calls `put` for each function that was inlined at `address`, the outermost
+ * first: it is part of the function that the symbol table has there. Files are
+ * relative to the compiler's directory where it had them so. False when `put`
+ * says so. O(entries of the function, by depth) after the first question about a unit.
+ */
+bool slope_lines_inlined(struct slope_lines *l, uint64_t address, bool (*put)(void *to, const struct slope_inlined *f), void *to);
+
+/* Such a file as an absolute path where that can be known; to be given to free(). NULL: there is none, or no memory. */
+char *slope_lines_absolute(struct slope_lines *l, uint64_t address, const char *file);
+
 /*
  * Calls `put` for each row of the line table that the bytes from `address` on
  * have a part of, in order of addresses: an absolute path where that can be

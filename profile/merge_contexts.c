@@ -42,6 +42,19 @@ static void add_context(struct slope_merge *m, const struct slope_profile_contex
 		to->site = (uint32_t)first_site + from->site;
 }
 
+static void add_place(struct slope_merge *m, const struct slope_profile_place *from, size_t first)
+{
+	struct slope_profile_place *to = slope_build_place(m->to);
+
+	if (!to) {
+		m->no_memory = true;
+		return;
+	}
+	*to = *from;
+	to->context = (uint32_t)first + from->context;
+	to->module = m->module_at[from->module];
+}
+
 static void add_variant(struct slope_merge *m, const struct slope_profile_variant *from, uint32_t first_thread)
 {
 	struct slope_profile_variant *to = slope_build_variant(m->to);
@@ -70,6 +83,8 @@ void slope_merge_contexts(struct slope_merge *m, const struct slope_profile *fro
 		add_site(m, &from->site[i]);
 	for (size_t i = 0; i < from->context_count && !m->no_memory; i++)
 		add_context(m, &from->context[i], first_thread, first, first_site);
+	for (size_t i = 0; i < from->place_count && !m->no_memory; i++)
+		add_place(m, &from->place[i], first);
 	for (size_t i = 0; i < from->variant_count && !m->no_memory; i++)
 		add_variant(m, &from->variant[i], first_thread);
 }

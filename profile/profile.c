@@ -40,6 +40,7 @@ DEFINE_BUILD(row)
 DEFINE_BUILD(edge)
 DEFINE_BUILD(site)
 DEFINE_BUILD(context)
+DEFINE_BUILD(place)
 DEFINE_BUILD(variant)
 DEFINE_BUILD(graph)
 DEFINE_BUILD(path)
@@ -240,6 +241,7 @@ static void free_contexts(struct slope_profile *p)
 	}
 	free(p->context);
 	free(p->site);
+	free(p->place);
 	free(p->variant);
 }
 

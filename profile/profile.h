@@ -132,6 +132,18 @@ struct slope_profile_context {
 };
 
 /*
+ * Where in the context's function a part of its self cost arose. Kept until the
+ * profile is symbolized: what was inlined there has frames of its own then
+ * (profile/inlining.h).
+ */
+struct slope_profile_place {
+	uint32_t context;            /* position in p->context */
+	uint32_t module;
+	uint64_t offset;             /* of the instruction, in the module's own address space (ELF) */
+	uint64_t self[SLOPE_UNITS_MAX];
+};
+
+/*
  * The control flow graph of a function, or of a piece of it: see core/paths.h. It has been checked: slope_path_decode
  * decodes every number below paths.total, and ways, ends and cuts are those of the enums.
  */
@@ -210,6 +222,8 @@ struct slope_profile {
 	uint64_t burst_period_ns, burst_length_ns;
 	struct slope_profile_site *site;
 	size_t site_count;
+	struct slope_profile_place *place;
+	size_t place_count;
 	struct slope_profile_variant *variant;  /* sorted by function, thread, callers; none: not recorded */
 	size_t variant_count;
 	uint32_t variant_k;          /* callers that were told apart */

@@ -266,6 +266,18 @@ static void save_contexts(struct slope_encoder *e, const struct slope_profile *p
 	}
 }
 
+static void save_places(struct slope_encoder *e, const struct slope_profile *p)
+{
+	for (size_t i = 0; i < p->place_count; i++) {
+		const struct slope_profile_place *place = &p->place[i];
+		struct slope_place_entry entry = { .thread = p->context[place->context].thread, .context = place->context,
+						   .module = place->module, .offset = place->offset };
+
+		memcpy(entry.self, place->self, sizeof entry.self);
+		slope_encode_place(e, &entry);
+	}
+}
+
 static void save_variants(struct slope_encoder *e, const struct slope_profile *p)
 {
 	for (size_t i = 0; i < p->variant_count; i++) {
@@ -330,6 +342,7 @@ bool slope_profile_encode(const struct slope_profile *p, bool (*write)(void *ctx
 		save_sizes(e, &p->edge[i]);
 	save_sites(e, p, &files);
 	save_contexts(e, p);
+	save_places(e, p);
 	save_variants(e, p);
 	for (size_t i = 0; i < p->variant_count; i++)
 		save_tables(e, p, &p->variant[i].row, (uint32_t)i, slope_encode_variant_points_begin);

@@ -8,6 +8,7 @@
 #include "profile/build.h"
 #include "profile/demangle.h"
 #include "profile/elflines.h"
+#include "profile/inlining.h"
 #include "profile/linecache.h"
 #include "profile/symbolize.h"
 
@@ -153,7 +154,7 @@ static void place_sites(struct slope_profile *p, size_t module, struct places *a
 }
 
 static bool name_module(struct slope_profile *p, size_t module, struct slope_elf *e, const size_t *list, size_t count,
-			const char *cache_folder)
+			const char *cache_folder, struct slope_inlining *inlining)
 {
 	const struct slope_profile_module *m = &p->module[module];
 	struct places at = { .ok = true };
@@ -168,6 +169,7 @@ static bool name_module(struct slope_profile *p, size_t module, struct slope_elf
 		place_function(f, &at, e);
 	}
 	place_sites(p, module, &at, e);
+	ok &= slope_inlining_module(inlining, module, &at.lines);
 	slope_lines_close(&at.lines);
 	slope_linecache_close(&at.kept);
 	return ok && at.ok;
@@ -190,7 +192,7 @@ static bool tell(struct slope_profile *p, size_t module, enum slope_elf_status s
 }
 
 static bool symbolize_module(struct slope_profile *p, size_t module, const size_t *list, size_t count,
-			     const struct slope_symbolize_options *o)
+			     const struct slope_symbolize_options *o, struct slope_inlining *inlining)
 {
 	const struct slope_profile_module *m = &p->module[module];
 	struct slope_elf elf;
@@ -201,7 +203,7 @@ static bool symbolize_module(struct slope_profile *p, size_t module, const size_
 		enum slope_elf_status status = slope_elf_open(&elf, m->path, m->build_id, m->build_id_bytes, o->debug_path);
 
 		if (status == SLOPE_ELF_OK) {
-			ok = name_module(p, module, &elf, list, count, o->cache_folder);
+			ok = name_module(p, module, &elf, list, count, o->cache_folder, inlining);
 			slope_elf_close(&elf);
 			return ok;
 		}
@@ -215,13 +217,14 @@ static bool symbolize_module(struct slope_profile *p, size_t module, const size_
 bool slope_profile_symbolize(struct slope_profile *p, const struct slope_symbolize_options *o)
 {
 	static const struct slope_symbolize_options defaults = { 0 };
+	struct slope_inlining inlining;
 	struct plan plan;
 	size_t done = 0;
 
 	if (p->symbolized)
 		return true;
 	o = o ? o : &defaults;
-	bool ok = make_plan(&plan, p);
+	bool ok = make_plan(&plan, p) & slope_inlining_begin(&inlining, p);
 
 	for (size_t m = 0; ok && m <= p->module_count; m++) {
 		const struct group *g = &plan.group[m];
@@ -230,8 +233,9 @@ bool slope_profile_symbolize(struct slope_profile *p, const struct slope_symboli
 			continue;
 		if (o->progress && m != SLOPE_MODULE_NONE)
 			o->progress(o->progress_ctx, done++, plan.busy, p->module[m].path);
-		ok = symbolize_module(p, m, plan.list + g->first, g->count, o);
+		ok = symbolize_module(p, m, plan.list + g->first, g->count, o, &inlining);
 	}
+	ok &= slope_inlining_end(&inlining, ok);
 	free(plan.list);
 	free(plan.group);
 	p->symbolized = ok;

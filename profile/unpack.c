@@ -452,6 +452,7 @@ void slope_unpack_chunk(struct slope_unpack *u, enum slope_section section, cons
 		[SLOPE_SECTION_RECORDS] = take_record, [SLOPE_SECTION_POINTS] = slope_unpack_points,
 		[SLOPE_SECTION_EDGES] = take_edge, [SLOPE_SECTION_SIZES] = slope_unpack_sizes,
 		[SLOPE_SECTION_SITES] = slope_unpack_site, [SLOPE_SECTION_CONTEXTS] = slope_unpack_context,
+		[SLOPE_SECTION_PLACES] = slope_unpack_place_of_cost,
 		[SLOPE_SECTION_VARIANTS] = slope_unpack_variant, [SLOPE_SECTION_VARIANT_POINTS] = slope_unpack_variant_points,
 		[SLOPE_SECTION_GRAPHS] = slope_unpack_graph, [SLOPE_SECTION_BLOCKS] = slope_unpack_blocks,
 		[SLOPE_SECTION_ARCS] = slope_unpack_arcs, [SLOPE_SECTION_PATHS] = slope_unpack_path,

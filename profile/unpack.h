@@ -83,6 +83,7 @@ bool slope_unpack_place(struct slope_unpack *u, enum slope_section section, stru
 /* One record about contexts. */
 enum slope_decode slope_unpack_site(struct slope_unpack *u, struct slope_cursor *c);
 enum slope_decode slope_unpack_context(struct slope_unpack *u, struct slope_cursor *c);
+enum slope_decode slope_unpack_place_of_cost(struct slope_unpack *u, struct slope_cursor *c);
 enum slope_decode slope_unpack_variant(struct slope_unpack *u, struct slope_cursor *c);
 
 #define SLOPE_GRAPH_GONE UINT32_MAX

@@ -85,6 +85,34 @@ enum slope_decode slope_unpack_context(struct slope_unpack *u, struct slope_curs
 	return status;
 }
 
+/* The parts of a context's self cost that have a place; more than it has in all are none. */
+enum slope_decode slope_unpack_place_of_cost(struct slope_unpack *u, struct slope_cursor *c)
+{
+	struct slope_profile *p = u->profile;
+	struct slope_place_entry entry;
+	enum slope_decode status = slope_decode_place(c, &entry);
+	struct slope_profile_place place = { 0 };
+
+	if (status != SLOPE_DECODE_OK)
+		return status;
+	const uint64_t *context = slope_map_get(&u->context, key(entry.thread, entry.context));
+
+	if (!context || !slope_unpack_find_module(u, entry.module, &place.module)) {
+		u->flaw[SLOPE_SECTION_PLACES][SLOPE_FLAW_MISSING]++;
+		return status;
+	}
+	place.context = (uint32_t)*context;
+	place.offset = entry.offset;
+	memcpy(place.self, entry.self, sizeof place.self);
+	struct slope_profile_place *to = slope_build_place(p);
+
+	if (to)
+		*to = place;
+	else
+		u->no_memory = true;
+	return status;
+}
+
 /* ---- functions by context ---- */
 
 /* The callers as positions, from malloc. False when one is missing, or memory ran out. */

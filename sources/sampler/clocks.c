@@ -41,28 +41,41 @@ static void find_stack(struct slope_sampled *t)
 	pthread_attr_destroy(&attributes);
 }
 
-static bool start_timer(struct slope_sampled *t)
+void slope_clocks_arm(struct slope_sampled *t, bool on)
+{
+	const struct timespec period = { (time_t)(slope_sampler.period_ns / NS_PER_S), (long)(slope_sampler.period_ns % NS_PER_S) };
+	const struct itimerspec every = { period, period }, never = { 0 };
+
+	if (__atomic_load_n(&t->timed, __ATOMIC_SEQ_CST))
+		timer_settime(t->timer, 0, on ? &every : &never, NULL);
+	if (on)
+		slope_overflows_resume(t);
+	else
+		slope_overflows_pause(t);
+}
+
+static bool make_timer(struct slope_sampled *t)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SLOPE_SIGNAL,
 				  .sigev_value.sival_ptr = &slope_sampler };
-	const struct timespec period = { (time_t)(slope_sampler.period_ns / NS_PER_S), (long)(slope_sampler.period_ns % NS_PER_S) };
-	const struct itimerspec every = { period, period };
+	bool there;
 
 	event.sigev_notify_thread_id = t->tid;
-	t->timed = timer_create(slope_sampler.wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &event, &t->timer) == 0;
-	if (t->timed)
-		timer_settime(t->timer, 0, &every, NULL);
-	return t->timed;
+	there = timer_create(slope_sampler.wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &event, &t->timer) == 0;
+	__atomic_store_n(&t->timed, there, __ATOMIC_SEQ_CST);
+	return there;
 }
 
-/* All that the thread is measured by. */
+/* All that the thread is measured by. It is set going unless all are stopped; whoever starts or stops all sees it from now on. */
 static void start_meters(struct slope_sampled *t)
 {
-	t->armed = true;
-	bool timer = slope_sampler.meters.column[SLOPE_METER_TIME] < 0 || start_timer(t);
+	bool timer = slope_sampler.meters.column[SLOPE_METER_TIME] < 0 || make_timer(t);
 
-	if (!slope_overflows_start(t) || !timer)
+	t->armed = true;
+	if (!slope_overflows_open(t) || !timer)
 		slope_session_lose(&slope_sampler.session, SLOPE_LOST_THREADS, 1);
+	if (!slope_controlling_paused())
+		slope_clocks_arm(t, true);
 }
 
 /* The tree, empty. */

@@ -16,22 +16,33 @@
 
 #define IMAGES_NAME "SLOPE_SAMPLER_IMAGES"
 
+static struct sigaction listening;           /* to our signal, while an exec is tried */
+
 static bool is_this_process(void)
 {
 	return slope_sampler.on && syscall(SYS_getpid) == slope_sampler.pid;
+}
+
+/* The end, with the profile of all that was measured. */
+static void leave(int status)
+{
+	slope_samplefile_write("exit", status & 0xff, 0);
+	if (is_this_process())
+		slope_controlling_end();
 }
 
 /* Runs after everything else that exit() calls: it was there before the program. */
 static void at_exit(int status, void *unused)
 {
 	(void)unused;
-	slope_samplefile_write("exit", status & 0xff, 0);
+	leave(status);
 }
 
 static void in_child(void)
 {
 	slope_sampler.pid = getpid();
 	slope_sampler.images = 0;
+	slope_controlling_alone();
 	slope_clocks_alone();
 }
 
@@ -70,7 +81,7 @@ void slope_departing_signal(int number, siginfo_t *info, void *context)
 
 void _exit(int status)
 {
-	slope_samplefile_write("exit", status & 0xff, 0);
+	leave(status);
 	SLOPE_REAL(_exit)(status);
 	__builtin_unreachable();
 }
@@ -82,7 +93,7 @@ void _Exit(int status)
 
 void quick_exit(int status)
 {
-	slope_samplefile_write("exit", status & 0xff, 0);
+	leave(status);
 	SLOPE_REAL(quick_exit)(status);
 	__builtin_unreachable();
 }
@@ -105,7 +116,8 @@ int dlclose(void *handle)
 /* ---- exec ---- */
 
 /* What a new program must find in its environment to be sampled, too. */
-static const char *const handed_on[] = { "LD_PRELOAD", "LD_BIND_NOW", "SLOPE_SAMPLER", "SLOPE_SAMPLER_OUT" };
+static const char *const handed_on[] = { "LD_PRELOAD", "LD_BIND_NOW", "SLOPE_SAMPLER", "SLOPE_SAMPLER_OUT",
+					 "SLOPE_SAMPLER_CONTROL" };
 
 #define HANDED_ON (sizeof handed_on / sizeof *handed_on)
 
@@ -156,14 +168,21 @@ static char *const *complete(char *const *environment, char **room, char *images
 	return room;
 }
 
-/* Before an exec: the profile of this image. */
+/*
+ * Before an exec: the profile of this image. Our signal would end a program that
+ * has no handler for it yet: as long as nobody listens, it is ignored.
+ */
 static void leave_image(void)
 {
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+
 	if (!is_this_process())
 		return;
 	slope_sampler.images++;
 	slope_overflows_pause(slope_sampled);
 	slope_samplefile_write("exec", -1, 0);
+	SLOPE_REAL(sigaction)(SLOPE_SIGNAL, &ignore, &listening);
+	slope_controlling_end();
 }
 
 /* It has failed: the image stays. */
@@ -174,7 +193,10 @@ static int stay(int result)
 	if (is_this_process()) {
 		slope_samplefile_remove();
 		slope_sampler.images--;
-		slope_overflows_resume(slope_sampled);
+		SLOPE_REAL(sigaction)(SLOPE_SIGNAL, &listening, NULL);
+		slope_controlling_resume();
+		if (!slope_controlling_paused())
+			slope_overflows_resume(slope_sampled);
 	}
 	errno = error;
 	return result;

@@ -170,6 +170,17 @@ bool slope_folding(struct slope_folded *folded, struct slope_sampled *thread, st
 		return false;
 	each_node(folded->tree, note_node, &f);
 	add_totals(folded);
+	folded->node_of = f.node_of;
+	folded->module = f.module;
+	return true;
+}
+
+bool slope_folding_place(const struct slope_folded *folded, const struct slope_context *node, uint32_t *module, uint64_t *offset)
+{
+	if (!node->above || is_broken(node) || node->site & SLOPE_PLACE_ANYWHERE || !folded->module[node->site])
+		return false;
+	*module = folded->module[node->site];
+	*offset = node->fn;
 	return true;
 }
 

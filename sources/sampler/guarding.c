@@ -47,6 +47,8 @@ void slope_guarding_begin(void)
 	ours.sa_sigaction = slope_sampling_signal;
 	sigfillset(&ours.sa_mask);
 	SLOPE_REAL(sigaction)(SLOPE_SIGNAL, &ours, &program_own);
+	if (slope_sampler.images)
+		program_own.sa_handler = SIG_DFL;        /* before the exec we had it ignored ourselves */
 	for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
 		if (SLOPE_REAL(sigaction)(fatal[i], NULL, &now) != 0 || now.sa_handler != SIG_DFL)
 			continue;

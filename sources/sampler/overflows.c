@@ -56,7 +56,8 @@ static bool open_event(struct slope_overflow *o, const struct slope_meter *m, ui
 	if (fd < 0)
 		return false;
 	fd = move_up(fd);
-	if (!send_signals(fd, tid) || ioctl(fd, PERF_EVENT_IOC_ID, &o->identity) != 0 || ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) != 0) {
+	if (!send_signals(fd, tid) || ioctl(fd, PERF_EVENT_IOC_ID, &o->identity) != 0 ||
+	    ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) != 0 || ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) != 0) {
 		syscall(SYS_close, fd);
 		return false;
 	}
@@ -64,7 +65,7 @@ static bool open_event(struct slope_overflow *o, const struct slope_meter *m, ui
 	return true;
 }
 
-static bool start(struct slope_sampled *t, uint32_t column)
+static bool open_column(struct slope_sampled *t, uint32_t column)
 {
 	const struct slope_meter *m = &slope_sampler.meters.meter[column];
 	bool faults = m->type == PERF_TYPE_SOFTWARE && m->config == PERF_COUNT_SW_PAGE_FAULTS;
@@ -74,13 +75,13 @@ static bool start(struct slope_sampled *t, uint32_t column)
 	return !faults || open_event(&t->overflow[2 * column + 1], m, PERF_COUNT_SW_PAGE_FAULTS_MAJ, t->tid);
 }
 
-bool slope_overflows_start(struct slope_sampled *t)
+bool slope_overflows_open(struct slope_sampled *t)
 {
 	bool good = true;
 
 	for (uint32_t i = 0; i < slope_sampler.meters.count; i++)
 		if (slope_sampler.meters.meter[i].kind == SLOPE_METER_PERF)
-			good &= start(t, i);
+			good &= open_column(t, i);
 	return good;
 }
 
@@ -94,6 +95,18 @@ void slope_overflows_end(struct slope_sampled *t)
 		if (fd && ioctl(fd, PERF_EVENT_IOC_ID, &identity) == 0 && identity == t->overflow[i].identity)
 			syscall(SYS_close, fd);
 	}
+}
+
+bool slope_overflows_wake(const struct slope_meters *meters)
+{
+	for (uint32_t i = 0; i < meters->count; i++) {
+		const struct slope_meter *m = &meters->meter[i];
+
+		if (m->kind == SLOPE_METER_PERF && m->type == PERF_TYPE_SOFTWARE &&
+		    (m->config == PERF_COUNT_SW_CONTEXT_SWITCHES || m->config == PERF_COUNT_SW_CPU_MIGRATIONS))
+			return true;
+	}
+	return false;
 }
 
 bool slope_overflows_sent(const siginfo_t *info)

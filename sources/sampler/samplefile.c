@@ -40,13 +40,13 @@ static void stop(void)
 }
 
 /* `out` with the process in place of each %p, or behind it. */
-static void make_path(char *path, size_t room)
+static void make_path(const char *out, char *path, size_t room)
 {
 	const struct slope_sampler *s = &slope_sampler;
 	size_t used = 0;
 	bool said = false;
 
-	for (const char *c = s->out; *c && used + 32 < room; c++) {
+	for (const char *c = out; *c && used + 32 < room; c++) {
 		if (c[0] == '%' && c[1] == 'p') {
 			used += (size_t)snprintf(path + used, room - used, "%ld", (long)s->pid);
 			said = true;
@@ -63,7 +63,7 @@ static void make_path(char *path, size_t room)
 /* The name of the image that an exec replaces. */
 static void make_image_path(char *path, size_t room)
 {
-	make_path(path, room);
+	make_path(slope_sampler.out, path, room);
 	size_t used = strlen(path);
 
 	snprintf(path + used, room - used, ".exec%u", slope_sampler.images);
@@ -264,6 +264,27 @@ static void put_contexts(struct file *f, size_t i)
 	}
 }
 
+/* Where in their functions samples were taken: what was inlined there is found by that. */
+static void put_places(struct file *f, const struct slope_folded *folded)
+{
+	const struct slope_contexts *tree = folded->thread->tree;
+
+	for (const struct slope_context_block *b = tree->first; b; b = b->next) {
+		for (size_t i = 0; i < b->count; i++) {
+			const struct slope_context *node = slope_context_at(tree, b, i);
+			struct slope_place_entry entry = { .thread = folded->thread->id };
+			uint64_t any = 0;
+
+			for (unsigned u = 0; u < slope_meters_units(&slope_sampler.meters); u++)
+				any |= entry.self[u] = node->cost[u];
+			if (!any || !slope_folding_place(folded, node, &entry.module, &entry.offset))
+				continue;
+			entry.context = folded->node_of[node->number]->number;
+			slope_encode_place(&f->encoder, &entry);
+		}
+	}
+}
+
 static bool put_all(struct file *f, const char *ended, int exit_code, int signal)
 {
 	f->encoder.writer = (struct slope_writer){ write_all, f };
@@ -281,33 +302,35 @@ static bool put_all(struct file *f, const char *ended, int exit_code, int signal
 			.number = (uint32_t)i, .module = f->session.site[i].module, .offset = f->session.site[i].offset });
 	for (size_t i = 0; i < f->threads; i++)
 		put_contexts(f, i);
+	for (size_t i = 0; i < f->threads; i++)
+		put_places(f, &f->folded[i]);
 	return slope_encode_end(&f->encoder);
 }
 
-static void write_file(struct file *f, const char *ended, int exit_code, int signal)
+static bool write_file(struct file *f, const char *out, const char *ended, int exit_code, int signal)
 {
+	bool good = false;
 	const struct slope_config config = { .units = slope_meters_units(&slope_sampler.meters), .contexts = true };
 
 	if (strcmp(ended, "exec"))
-		make_path(f->path, sizeof f->path);
+		make_path(out, f->path, sizeof f->path);
 	else
 		make_image_path(f->path, sizeof f->path);
-	make_path(f->part, sizeof f->part);
+	make_path(out, f->part, sizeof f->part);
 	size_t used = strlen(f->part);
 
 	snprintf(f->part + used, sizeof f->part - used, ".tmp.%ld", (long)slope_sampler.pid);
 	slope_arena_init(&f->arena, &slope_sampler.host);
 	if (slope_session_init(&f->session, &config, &slope_sampler.host)) {
 		if (fold_all(f) && (f->fd = open(f->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) >= 0) {
-			bool good = put_all(f, ended, exit_code, signal);
-
+			good = put_all(f, ended, exit_code, signal);
 			close(f->fd);
-			if (good)
-				rename(f->part, f->path);
+			good = good && rename(f->part, f->path) == 0;
 		}
 		slope_session_fini(&f->session);
 	}
 	slope_arena_fini(&f->arena);
+	return good;
 }
 
 /* Waits while another thread writes, for some seconds at most; then it is this one's turn, or nobody's. */
@@ -323,22 +346,23 @@ static bool may_write(void)
 	return false;
 }
 
-void slope_samplefile_write(const char *ended, int exit_code, int signal)
+static bool write_to(const char *out, const char *ended, int exit_code, int signal)
 {
 	const struct slope_host *host = &slope_sampler.host;
 	size_t bytes = slope_page_round(sizeof(struct file));
 	int error = errno;
 	sigset_t all, before;
+	bool good = false;
 
 	if (!slope_sampler.on || syscall(SYS_getpid) != slope_sampler.pid)
-		return;
+		return false;
 	/* A second signal that would end the process waits until the profile of the first is there. */
 	sigfillset(&all);
 	SLOPE_REAL(pthread_sigmask)(SIG_BLOCK, &all, &before);
 	if (!may_write()) {
 		SLOPE_REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
 		errno = error;
-		return;
+		return false;
 	}
 	stop();
 	if (slope_sampler.meters.column[SLOPE_METER_LIVE] >= 0)
@@ -346,13 +370,24 @@ void slope_samplefile_write(const char *ended, int exit_code, int signal)
 	struct file *f = host->pages(host->ctx, bytes);
 
 	if (f) {
-		write_file(f, ended, exit_code, signal);
+		good = write_file(f, out, ended, exit_code, signal);
 		host->release(host->ctx, f, bytes);
 	}
 	__atomic_store_n(&slope_sampler.stopped, false, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&slope_sampler.writing, 0, __ATOMIC_RELEASE);
 	SLOPE_REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
 	errno = error;
+	return good;
+}
+
+bool slope_samplefile_write(const char *ended, int exit_code, int signal)
+{
+	return write_to(slope_sampler.out, ended, exit_code, signal);
+}
+
+bool slope_samplefile_snapshot(const char *out)
+{
+	return write_to(out, "running", -1, 0);
 }
 
 void slope_samplefile_remove(void)

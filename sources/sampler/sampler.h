@@ -19,6 +19,7 @@
  *   guarding.c        the program's own signals, beside ours
  *   waiting.c         calls that wait, and that our signal must not end
  *   departing.c       exit, exec, fork, fatal signals
+ *   controlling.c     start, stop and snapshots while the program runs
  *   folding.c         addresses become functions
  *   samplefile.c      the profile
  *
@@ -133,6 +134,7 @@ struct slope_sampler {
 	bool on;                             /* this process is sampled */
 	struct slope_meters meters;
 	bool wall;                           /* by the time that passes, not by that of the processor */
+	bool waking;                         /* samples can come while a thread waits: by the time that passes, or by switches */
 	bool trampolines;
 	bool impossible;                     /* trampolines are wanted, but this processor would not have them */
 	uint64_t period_ns;
@@ -147,6 +149,7 @@ struct slope_sampler {
 	struct slope_sampled *spare[SLOPE_SPARE_THREADS]; /* of threads that ended without a sample: for others */
 	uint32_t at_work;                    /* handlers */
 	bool stopped;
+	bool paused;                         /* nothing is measured until somebody asks for it: timers are off */
 	int writing;                         /* the profile, just now */
 	bool unseen;                         /* allocations are measured, but the program has a malloc of its own */
 };
@@ -210,13 +213,31 @@ void slope_clocks_begin(uint32_t parent);
 void slope_clocks_end(void);
 /* After a fork: only this thread is there, its profile starts anew. */
 void slope_clocks_alone(void);
+/* Sets a thread's timer going, or stops it. Any thread may do that, in a handler too. */
+void slope_clocks_arm(struct slope_sampled *t, bool on);
+
+/* ---- controlling.c ---- */
+
+/* This process can be talked to by the file at `path` from now on; NULL or a file that is no such one: it cannot. */
+void slope_controlling_begin(const char *path);
+/* After a fork: the new process can, too. */
+void slope_controlling_alone(void);
+/* It cannot any longer: it ends, or becomes another program. _resume: it did not, after all. */
+void slope_controlling_end(void);
+void slope_controlling_resume(void);
+/* Nothing is to be measured just now. */
+bool slope_controlling_paused(void);
+/* Is this a request? Then it has been seen to. For the handler of our signal. */
+bool slope_controlling_request(const siginfo_t *info);
 
 /* ---- overflows.c ---- */
 
-/* Counters for the calling thread. False when one could not be had; the others are there then. */
-bool slope_overflows_start(struct slope_sampled *t);
+/* Counters for the calling thread, which stand still. False when one could not be had; the others are there then. */
+bool slope_overflows_open(struct slope_sampled *t);
 /* Closes them: of the calling thread, or, after a fork, of any that the parent had. */
 void slope_overflows_end(struct slope_sampled *t);
+/* Is something counted that happens to threads that wait? */
+bool slope_overflows_wake(const struct slope_meters *meters);
 /* Is it the signal of a counter? One may come when its counter is closed already. */
 bool slope_overflows_sent(const siginfo_t *info);
 /* The number of the counter whose signal it is; -1: it is none that is there. */
@@ -263,7 +284,12 @@ struct slope_folded {
 	struct slope_contexts *tree;         /* of functions and call sites of the session */
 	struct slope_context **node;         /* by number */
 	uint32_t nodes;
+	struct slope_context **node_of;      /* by number of the node of places */
+	uint32_t *module;                    /* the session's, by number of the code; 0: not known */
 };
+
+/* Where a node of the thread's own tree is, if in a module that is known: the session's number for it, and the offset there. */
+bool slope_folding_place(const struct slope_folded *folded, const struct slope_context *node, uint32_t *module, uint64_t *offset);
 
 /* Functions become the session's. False when memory runs out. All memory is the arena's, or the session's. */
 bool slope_folding(struct slope_folded *folded, struct slope_sampled *thread, struct slope_session *session,
@@ -292,9 +318,12 @@ bool slope_folding_sums(struct slope_sums *sums, const struct slope_folded *fold
  * Writes the profile of the process as it is now, under its final name. All
  * samples wait meanwhile. `ended` as in slope_run_info. May be called in a
  * signal handler, and several times: the last one counts. Nothing happens in a
- * process that is none of ours (the child of a vfork).
+ * process that is none of ours (the child of a vfork). True when it is written.
  */
-void slope_samplefile_write(const char *ended, int exit_code, int signal);
+bool slope_samplefile_write(const char *ended, int exit_code, int signal);
+
+/* The same under another name, in which %p is the process, while the program goes on. */
+bool slope_samplefile_snapshot(const char *out);
 
 /* Removes it again. */
 void slope_samplefile_remove(void);

@@ -150,7 +150,7 @@ static bool is_ours_to_change(const struct slope_sampled *t, uint64_t sp, enum s
 /* Ours to sample just now? The caller is counted in at_work. */
 static bool may_sample(const struct slope_sampled *t)
 {
-	return t && t->armed && !__atomic_load_n(&slope_sampler.stopped, __ATOMIC_SEQ_CST);
+	return t && t->armed && !__atomic_load_n(&slope_sampler.stopped, __ATOMIC_SEQ_CST) && !slope_controlling_paused();
 }
 
 /* Where it was counted; NULL: it is lost. */
@@ -233,7 +233,7 @@ struct slope_context *slope_sampling_here(int column, uint64_t weight)
 		node = sample(t, &context, column, weight);
 	}
 	__atomic_fetch_sub(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
-	if (counted)
+	if (counted && !slope_controlling_paused())
 		slope_overflows_resume(t);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
 	errno = error;
@@ -265,16 +265,20 @@ void slope_sampling_signal(int number, siginfo_t *info, void *context)
 	int error = errno;
 
 	if (!timer && !slope_overflows_sent(info)) {
-		slope_guarding_pass_on(number, info, context);
+		if (!slope_controlling_request(info))
+			slope_guarding_pass_on(number, info, context);
+		errno = error;
 		return;
 	}
 	__atomic_fetch_add(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
-	if (timer)
+	if (t && t->armed && slope_controlling_paused())
+		slope_clocks_arm(t, false);      /* it was started while all were stopped */
+	else if (timer)
 		take_time(t, info, context);
 	else
 		take_event(t, info, context);
 	__atomic_fetch_sub(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
-	if (slope_sampler.wall)
+	if (slope_sampler.waking)
 		slope_waiting_settle(context);
 	errno = error;
 }

@@ -4,6 +4,7 @@
  *
  *   SLOPE_SAMPLER_OUT    the profile to write; %p in it is the process
  *   SLOPE_SAMPLER        words: period=NANOSECONDS, clock=wall, trampoline=no, meters=WORD,... (meters.h), main=PID
+ *   SLOPE_SAMPLER_CONTROL the file by which it can be talked to (format/channel.h)
  *   SLOPE_SAMPLER_IMAGES set by ourselves before an exec: PID.COUNT, how many profiles the process has left
  */
 #define _GNU_SOURCE
@@ -79,6 +80,7 @@ static void read_options(struct slope_sampler *s, const char *words)
 		s->period_ns = PERIOD_LEAST_NS;
 	s->wall = clock && !strncmp(clock, "wall", 4);
 	slope_meters_read(&s->meters, word(words, "meters"), s->wall);
+	s->waking = s->wall || slope_overflows_wake(&s->meters);
 	s->trampolines = !(trampoline && !strncmp(trampoline, "no", 2));
 	s->impossible = s->trampolines && !slope_trampolines_possible();
 	s->trampolines &= !s->impossible;
@@ -137,6 +139,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv)
 	s->on = true;
 	slope_guarding_begin();
 	slope_departing_begin();
+	slope_controlling_begin(getenv("SLOPE_SAMPLER_CONTROL"));
 	slope_clocks_begin(0);
 	errno = error;
 }

@@ -152,7 +152,7 @@ SHOWN int sigsuspend(const sigset_t *mask)
 
 /* ---- where the timer goes on ---- */
 
-#define BY_TIME slope_sampler.wall
+#define BY_TIME slope_sampler.waking
 
 SHOWN int poll(struct pollfd *fd, nfds_t count, int timeout_ms)
 {

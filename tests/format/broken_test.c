@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Golden and broken files: broken_test GOLDEN 1.2 1.1 1.0. The golden file must
+ * Golden and broken files: broken_test GOLDEN 1.3 1.2 1.1 1.0. The golden file must
  * load to the sample and be written again byte by byte, and so (but for the
  * version in their headers) must the old ones of earlier versions; whatever
  * happens to the golden file, a load says so.
@@ -21,7 +21,7 @@ struct bytes {
 	size_t count;
 };
 
-static const char *golden_path, *recent_path, *old_path, *oldest_path;
+static const char *golden_path, *last_path, *recent_path, *old_path, *oldest_path;
 static char error[256];
 
 static struct bytes slurp(const char *path)
@@ -80,6 +80,12 @@ static void assert_old_is(const char *path, struct slope_profile *want)
 	slope_profile_free(want);
 }
 
+static void the_last_file_is_the_sample_without_places(void **state)
+{
+	(void)state;
+	assert_old_is(last_path, sample_profile_1_3());
+}
+
 static void the_recent_file_is_the_sample_without_paths(void **state)
 {
 	(void)state;
@@ -120,6 +126,7 @@ static void they_are_written_again_byte_by_byte(void **state)
 {
 	(void)state;
 	assert_written_again(golden_path, 0);
+	assert_written_again(last_path, SLOPE_HEADER_BYTES);
 	assert_written_again(recent_path, SLOPE_HEADER_BYTES);
 	assert_written_again(old_path, SLOPE_HEADER_BYTES);
 	assert_written_again(oldest_path, SLOPE_HEADER_BYTES);
@@ -328,6 +335,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_golden_file_is_the_sample),
+		cmocka_unit_test(the_last_file_is_the_sample_without_places),
 		cmocka_unit_test(the_recent_file_is_the_sample_without_paths),
 		cmocka_unit_test(the_old_file_is_the_sample_without_contexts),
 		cmocka_unit_test(the_oldest_file_is_the_sample_without_sizes),
@@ -342,11 +350,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_file_of_false_chunks_is_given_up),
 	};
 
-	if (argc != 5)
+	if (argc != 6)
 		return 2;
 	golden_path = argv[1];
-	recent_path = argv[2];
-	old_path = argv[3];
-	oldest_path = argv[4];
+	last_path = argv[2];
+	recent_path = argv[3];
+	old_path = argv[4];
+	oldest_path = argv[5];
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A small profile with something of everything, and a comparison of whole
- * profiles. tests/format/golden-1.3.slope is this profile, written by
+ * profiles. tests/format/golden-1.4.slope is this profile, written by
  * make_golden.c with format version 1.3; golden-1.2.slope, golden-1.1.slope and
  * golden.slope are the same without what versions 1.2, 1.1 and 1.0 did not have.
  * They must load to it for ever.
@@ -137,6 +137,10 @@ static inline void sample_contexts(struct slope_profile *p)
 	p->context_count = sizeof context / sizeof *context;
 	p->context = malloc(sizeof context);
 	memcpy(p->context, context, sizeof context);
+	p->place_count = 2;
+	p->place = calloc(2, sizeof *p->place);
+	p->place[0] = (struct slope_profile_place){ .context = 1, .module = 1, .offset = 0x1234, .self = { 60, 6 } };
+	p->place[1] = (struct slope_profile_place){ .context = 4, .offset = UINT64_MAX, .self = { 0, 1 } };
 	p->site_count = 2;
 	p->site = calloc(2, sizeof *p->site);
 	p->site[0] = (struct slope_profile_site){ .offset = 0x7f1234567899 };
@@ -277,10 +281,21 @@ static inline struct slope_profile *sample_profile(void)
 	return p;
 }
 
+/* The same as format version 1.3 has it. */
+static inline struct slope_profile *sample_profile_1_3(void)
+{
+	struct slope_profile *p = sample_profile();
+
+	free(p->place);
+	p->place = NULL;
+	p->place_count = 0;
+	return p;
+}
+
 /* The same as format version 1.2 has it. */
 static inline struct slope_profile *sample_profile_1_2(void)
 {
-	struct slope_profile *p = sample_profile();
+	struct slope_profile *p = sample_profile_1_3();
 
 	for (size_t i = 0; i < p->graph_count; i++)
 		slope_build_free_graph(&p->graph[i]);
@@ -370,6 +385,8 @@ static inline const char *sample_context_difference(const struct slope_profile *
 	}
 	if (a->context_count && memcmp(a->context, b->context, a->context_count * sizeof *a->context))
 		return "contexts";
+	if (a->place_count != b->place_count || (a->place_count && memcmp(a->place, b->place, a->place_count * sizeof *a->place)))
+		return "places";
 	for (size_t i = 0; i < a->variant_count; i++) {
 		const char *row = sample_row_difference(&a->variant[i].row, &b->variant[i].row, a->units);
 

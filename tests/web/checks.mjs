@@ -367,6 +367,46 @@ checks["contexts: frames, pivot and search agree with slope contexts"] = async (
 	await session.close(page);
 };
 
+checks["a sampled profile: paths first, then what there is, and no word of growth"] = async () => {
+	if (!existsSync(join(folder, "sampled.html"))) return;
+	const page = await session.open("sampled.html"),
+		report = session.json("report", "--json", "sampled.data");
+	await page.waitForSelector(".icicle canvas");
+	assert.equal(await page.innerText(".tabs [aria-current=page]"), "Call paths");
+	await page.locator(".icicle canvas").focus();
+	for (let i = 0; i < 7; i++) await page.keyboard.press("ArrowDown");
+	const said = await page.innerText(".readout");
+	assert.match(said, /of the run.*self.*seen.*per call/s);
+	assert.doesNotMatch(said, /grows/);
+	await session.shot(page, "sampled-paths");
+	await page.click(".tabs a:text-is('Functions')");
+	const heads = await page.$$eval(".row.head [role=columnheader]", (list) => list.map((one) => one.textContent));
+	assert.deepEqual(heads, ["function", "self", "total", "seen", "per call"]);
+	assert.equal(await page.locator(".slider").count(), 0);
+	assert.equal(await page.locator(".group").count(), 0);
+	const by = [...report.functions].sort((a, b) => b.cost.self - a.cost.self),
+		shown = await visible(page);
+	assert.equal(shown[0].name, by[0].name);
+	assert.equal(by[0].name, "inner [inlined]");
+	const table = await functionsCsv(page);
+	assert.deepEqual(
+		table.map((f) => Number(f.self)),
+		by.map((f) => f.cost.self),
+	);
+	await page.click(".row.head .c-now");
+	const most = Math.max(...report.functions.map((f) => f.cost.total));
+	assert.equal(report.functions[(await visible(page))[0].row].cost.total, most);
+	await session.shot(page, "sampled-functions");
+	await openFunction(page, "leaf");
+	const view = await page.innerText(".view, main");
+	assert.match(view, /calls seen/);
+	assert.match(view, /Sampled: time by call path/);
+	assert.doesNotMatch(view, /evidence|exponent|What makes it grow|no points/);
+	assert.match(await page.innerText(".callers"), /outer/);
+	await session.shot(page, "sampled-function");
+	await session.close(page);
+};
+
 checks["contexts: a recursion counts once"] = async () => {
 	const page = await session.open("recursion.html", "#v=contexts"),
 		said = session.json("contexts", "--json", "--by=total", "--similar=0", "recursion.data");

@@ -37,7 +37,7 @@ export class App {
 	private listScroll = 0;
 
 	constructor(
-		private model: Model,
+		readonly model: Model,
 		private page: HTMLElement,
 	) {
 		const open = (row: number) => this.openFunction(row);
@@ -104,6 +104,8 @@ export class App {
 			if (!print.matches) this.refresh();
 			else if (this.isList) this.table.layoutForPrint();
 		});
+		// A sampled profile is about paths: they come first, as long as nobody asks for something else.
+		if (this.model.sampled && this.model.facts.contexts && !location.hash) this.state.view = "contexts";
 		this.refresh();
 	}
 
@@ -178,6 +180,7 @@ export class App {
 			["contexts", "Contexts"],
 			["threads", "Threads"],
 		];
+		if (this.model.sampled) names.splice(0, 2, ["contexts", "Call paths"], ["functions", "Functions"]);
 		if (this.model.hasPaths) names.splice(2, 0, ["paths", "Paths"]);
 		if (this.model.diff) names.push(["changes", `Changes (${exact(this.model.diff.functions.length)})`]);
 		const here = this.state.view === "function" ? "functions" : this.state.view;
@@ -230,7 +233,7 @@ export class App {
 			chips = h("div", { class: "chips" });
 		tools.append(
 			search,
-			h(
+			this.model.sampled ? "" : h(
 				"label",
 				{ class: "slider", title: "how much larger inputs may get; everything is ranked anew" },
 				h("span", null, "inputs"),
@@ -263,7 +266,7 @@ export class App {
 			button(text, title, press, { class: "chip", "aria-pressed": on ? "true" : "false" });
 		const toggle = (group: string) =>
 			state.groups.includes(group) ? state.groups.filter((g) => g !== group) : [...state.groups, group];
-		const list = GROUPS.map((group, i) =>
+		const list = (this.model.sampled ? [] : GROUPS).map((group, i) =>
 			chip(
 				`${TITLES[group]} ${exact(counts[i])}`,
 				state.groups.includes(group),
@@ -271,7 +274,7 @@ export class App {
 				() => this.go({ groups: toggle(group) }),
 			),
 		);
-		list.push(
+		if (!this.model.sampled) list.push(
 			chip("evidence A\u2013B", state.grade === "B", "only functions with good evidence", () =>
 				this.go({ grade: state.grade === "B" ? "" : "B" }),
 			),

@@ -5,7 +5,7 @@
 import type { App, View } from "./app";
 import { csv, save } from "./csv";
 import { button, h } from "./dom";
-import { exact, growthText, percent, plural, shell, UNIT_NAMES } from "./format";
+import { exact, growthText, percent, plural, shell, short, UNIT_NAMES } from "./format";
 import { Frame, ROW, Tree } from "./icicle";
 import type { Model } from "./model";
 import { step, STEPS } from "./orders";
@@ -15,6 +15,8 @@ import type { State } from "./state";
 const CALLERS = [1, 2, 4, 10, 1000];
 const LABEL_LEAST = 34; // pixels of a frame that has a name in it
 const TALLEST = 12000; // of the canvas
+const SHARES = [0, 0.01, 0.05, 0.1, 0.2]; // of the run: from the second on, a frame itself has at least so much
+const SHARE_NAMES = ["self 0", "< 1 %", "1 %", "5 %", "10 %", "20 % or more"];
 
 export class ContextsView implements View {
 	element = h("section", { class: "view contexts" });
@@ -180,7 +182,8 @@ export class ContextsView implements View {
 				"p",
 				{ class: "under" },
 				`Width: ${unit}${UNIT_NAMES[unit] ? ` (${UNIT_NAMES[unit]})` : ""}, ${slabs && row === undefined ? "of a function itself" : "with callees"}. ` +
-					"Colour: how the function grows with its input. Click: pivot. Arrows move, Enter pivots, o opens the function.",
+					(this.model.sampled ? "Colour: cost in the function itself, on this path. " : "Colour: how the function grows with its input. ") +
+					"Click: pivot. Arrows move, Enter pivots, o opens the function.",
 			),
 		);
 		if (had !== null) {
@@ -243,7 +246,7 @@ export class ContextsView implements View {
 				h(
 					"span",
 					{ class: "under" },
-					`  ${growthText(f.growth)}, ${percent(cost / Math.max(tree.self, 1))} of the run; ${slabs ? "callers below" : "callers above, callees below"}`,
+					`  ${this.model.sampled ? "" : `${growthText(f.growth)}, `}${percent(cost / Math.max(tree.self, 1))} of the run; ${slabs ? "callers below" : "callers above, callees below"}`,
 				),
 			),
 		);
@@ -253,8 +256,8 @@ export class ContextsView implements View {
 		return h(
 			"span",
 			{ class: "legend" },
-			...STEPS.map((text, i) => h("span", null, h("i", { class: `swatch f${i}` }), text)),
-			h("span", null, h("i", { class: "swatch fx" }), "not known"),
+			...(this.model.sampled ? SHARE_NAMES : STEPS).map((text, i) => h("span", null, h("i", { class: `swatch f${i}` }), text)),
+			this.model.sampled ? "" : h("span", null, h("i", { class: "swatch fx" }), "not known"),
 		);
 	}
 
@@ -281,6 +284,10 @@ export class ContextsView implements View {
 
 	private steepness(frame: Frame): number {
 		const row = this.model.row(frame.fn);
+		if (this.model.sampled) {
+			const share = frame.self / Math.max(this.tree!.self, 1);
+			return frame.self ? SHARES.filter((least) => share >= least).length : 0;
+		}
 		return row === undefined ? -1 : step(this.model.functions[row].growth);
 	}
 
@@ -331,7 +338,9 @@ export class ContextsView implements View {
 		const row = this.model.row(frame.fn),
 			name = this.name(frame),
 			growth = row === undefined ? "" : this.model.functions[row].growth;
-		const whole = growth && growth.verdict !== "inconclusive" ? `${name}  \u00b7  ${growthText(growth)}` : name;
+		const whole = this.model.sampled
+			? `${name}  \u00b7  ${percent(frame.value / Math.max(this.tree!.self, 1))}`
+			: growth && growth.verdict !== "inconclusive" ? `${name}  \u00b7  ${growthText(growth)}` : name;
 		if (ctx.measureText(whole.slice(0, 400)).width <= room) return whole;
 		let fits = Math.min(name.length, Math.floor(room / 4));
 		while (fits > 1 && ctx.measureText(name.slice(0, fits) + "\u2026").width > room) fits = Math.floor(fits * 0.9);
@@ -362,8 +371,10 @@ export class ContextsView implements View {
 				pair("of the run", percent(frame.value / Math.max(tree.self, 1))),
 				pair("cost", exact(frame.value)),
 				pair("self", exact(frame.self)),
-				pair("calls", exact(frame.calls)),
-				pair("grows like", row === undefined ? "\u2013" : growthText(this.model.functions[row].growth)),
+				pair(this.model.sampled ? "seen" : "calls", exact(frame.calls)),
+				this.model.sampled
+					? pair("per call", frame.calls ? short(frame.value / frame.calls) : "\u2013")
+					: pair("grows like", row === undefined ? "\u2013" : growthText(this.model.functions[row].growth)),
 			);
 		} else if (this.wanted) {
 			const nodes = tree.outermost((fn) => this.model.name(fn).toLowerCase().includes(this.wanted));

@@ -68,7 +68,12 @@ export class FunctionView implements View {
 		const splits = splitsOf(this.model, row, profile, detail),
 			split = splits.find((one) => one.id === state.split) ?? splits[0];
 		const points = split.points();
-		if (!points.length)
+		if (this.model.sampled)
+			main.append(
+				h("p", { class: "none" }, "Sampled: time by call path, no input sizes, and so no curve. Callers and callees are below; " +
+					"'slope record' without --source=sampler measures how it grows."),
+			);
+		else if (!points.length)
 			main.append(
 				h(
 					"p",

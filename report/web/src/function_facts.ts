@@ -32,6 +32,30 @@ export class FunctionFacts {
 		);
 	}
 
+	// Of a profile without input sizes.
+	private measured(row: number): HTMLElement {
+		const f = this.model.functions[row],
+			total = Math.max(this.model.report.cost.total, 1),
+			unit = this.model.report.cost_unit;
+		const list: [string, Node | string][] = [
+			["self", bar(f.cost.self / total, percent(f.cost.self / total))],
+			["with callees", bar(f.share.now, percent(f.share.now))],
+			[`cost (${unit})`, `${exact(f.cost.total)}, self ${exact(f.cost.self)}`],
+			["calls seen", f.calls ? exact(f.calls) : "none"],
+			["per call", f.calls ? `${short(f.cost.total / f.calls)} ${unit} at most` : "\u2013"],
+		];
+		return h(
+			"aside",
+			{ class: "verdict" },
+			h("p", { class: "big" }, percent(f.cost.self / total), h("span", { class: "under" }, "  of the run in itself")),
+			h(
+				"dl",
+				null,
+				list.flatMap(([name, value]) => [h("dt", null, name), h("dd", null, value)]),
+			),
+		);
+	}
+
 	verdict(row: number, detail: Details | undefined): HTMLElement {
 		const f = this.model.functions[row],
 			g = f.growth,
@@ -40,6 +64,7 @@ export class FunctionFacts {
 		const said = g.verdict !== "inconclusive",
 			via = this.model.via(row);
 		const list: [string, Node | string][] = [];
+		if (this.model.sampled) return this.measured(row);
 		if (said && g.exponent !== null) list.push(["exponent", `${g.exponent.toFixed(2)} (${interval(g)})`]);
 		list.push(["evidence", g.grade ? `${g.grade}, ${g.evidence.toFixed(2)}` : "none"]);
 		list.push([

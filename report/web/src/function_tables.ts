@@ -26,14 +26,15 @@ export class FunctionTables {
 	tables(row: number, profile: Profile, detail: Details | undefined, splits: Split[]): HTMLElement[] {
 		const list: HTMLElement[] = [],
 			fn = this.model.fn(row);
-		if (detail)
+		const sampled = this.model.sampled;
+		if (detail && !sampled)
 			list.push(
 				explanation(detail.explain, (name) => {
 					const to = this.model.functions.findIndex((f) => f.name === name);
 					if (to >= 0) this.app.openFunction(to);
 				}),
 			);
-		else
+		else if (!sampled)
 			list.push(
 				h(
 					"section",
@@ -48,7 +49,7 @@ export class FunctionTables {
 					),
 				),
 			);
-		if (splits.length > 1) list.push(this.splitTable(splits));
+		if (splits.length > 1 && !sampled) list.push(this.splitTable(splits));
 		list.push(
 			this.neighbours(
 				"Callers",
@@ -110,7 +111,7 @@ export class FunctionTables {
 			);
 		}
 		if (detail?.show.source_lines) list.push(source(detail.show.source_lines, this.model.functions[row].line));
-		list.push(this.pointsTable(row, splits[0]));
+		if (!sampled) list.push(this.pointsTable(row, splits[0]));
 		return list;
 	}
 
@@ -213,7 +214,9 @@ export class FunctionTables {
 							? h("span", { class: "under" }, "(start)")
 							: this.facts.link(row),
 					),
-					h("td", null, row === undefined ? "" : growthText(this.model.functions[row].growth)),
+					this.model.sampled
+						? h("td", { class: "r" }, one.calls ? short(one.cost / one.calls) : "\u2013")
+						: h("td", null, row === undefined ? "" : growthText(this.model.functions[row].growth)),
 				);
 			};
 		body.append(...list.slice(0, NEIGHBOURS).map(rowOf));
@@ -252,10 +255,10 @@ export class FunctionTables {
 								null,
 								...[
 									costTitle,
-									"calls",
+									this.model.sampled ? "seen" : "calls",
 									title.slice(0, -1).toLowerCase(),
-									"growth",
-								].map((t) => h("th", { class: t === "calls" ? "r" : "" }, t)),
+									this.model.sampled ? "per call" : "growth",
+								].map((t) => h("th", { class: ["calls", "seen", "per call"].includes(t) ? "r" : "" }, t)),
 							),
 						),
 						body,

@@ -3,7 +3,7 @@
 // The keyboard, and the sheet that explains it.
 import type { App } from "./app";
 import { button, h } from "./dom";
-import { COLUMNS } from "./table";
+import { columnsOf } from "./table";
 
 const KEYS: [string, string][] = [
 	["/", "find a function"],
@@ -116,12 +116,12 @@ export class Keys {
 			h(
 				"dl",
 				null,
-				COLUMNS.flatMap((c) => [
+				columnsOf(this.app.model).flatMap((c) => [
 					h("dt", null, c.id === "later" ? "at k\u00d7" : c.title),
 					h("dd", null, c.means),
 				]),
 			),
-			h(
+			!this.app.model.sampled && h(
 				"p",
 				{ class: "under" },
 				"Functions that will hurt stand in the order of the share that is foretold, times the evidence; the others by their share now. " +

@@ -93,6 +93,11 @@ export class Model {
 		return this.report.functions;
 	}
 
+	// Time by call path, and no input sizes.
+	get sampled(): boolean {
+		return this.report.source === "sampler";
+	}
+
 	get stops(): number[] {
 		return this.ranks.at.map((one) => one.times);
 	}

@@ -41,6 +41,29 @@ export const COLUMNS: { id: string; title: string; means: string; number?: boole
 	{ id: "context", title: "callers matter", means: "callers for which it grows otherwise" },
 ];
 
+// Of a profile without input sizes: what was found, and nothing about growth.
+const SAMPLED: typeof COLUMNS = [
+	COLUMNS[0],
+	{ id: "self", title: "self", means: "share of the run's cost in the function itself", number: true },
+	{ id: "now", title: "total", means: "share of the run's cost, with callees", number: true },
+	{
+		id: "calls",
+		title: "seen",
+		means: "activations that a sample found, of which there may have been more; nobody counts those of inlined functions",
+		number: true,
+	},
+	{
+		id: "each",
+		title: "per call",
+		means: "total by the activations seen: no more than an upper bound for short calls",
+		number: true,
+	},
+];
+
+export function columnsOf(model: Model): typeof COLUMNS {
+	return model.sampled ? SAMPLED : COLUMNS;
+}
+
 export function matches(model: Model, row: number, state: State): boolean {
 	const f = model.functions[row];
 	if (state.groups.length && !state.groups.includes(model.group(row))) return false;
@@ -60,6 +83,9 @@ const value: Record<string, (model: Model, row: number) => number | string> = {
 	name: (m, r) => m.functions[r].name,
 	growth: (m, r) => -(m.functions[r].growth.verdict === "inconclusive" ? -1 : (m.functions[r].growth.exponent ?? 99)),
 	plot: (m, r) => -m.functions[r].points,
+	self: (m, r) => -m.functions[r].cost.self,
+	calls: (m, r) => -m.functions[r].calls,
+	each: (m, r) => -(each(m, r) ?? -1),
 	now: (m, r) => -(m.functions[r].share.now ?? 0),
 	later: (m, r) => -(m.later(r) ?? -1),
 	grade: (m, r) => m.functions[r].growth.grade ?? "Z",
@@ -69,6 +95,11 @@ const value: Record<string, (model: Model, row: number) => number | string> = {
 	},
 	context: (m, r) => (m.functions[r].by_context?.differ ? 0 : 1),
 };
+
+function each(model: Model, row: number): number | null {
+	const f = model.functions[row];
+	return f.calls ? f.cost.total / f.calls : null;
+}
 
 const PRINTED = 200; // rows on paper
 
@@ -94,6 +125,7 @@ export class Table {
 			this.head,
 			this.body,
 		);
+		this.element.classList.toggle("sampled", model.sampled);
 		this.element.classList.toggle("no-contexts", !model.functions.some((f) => f.by_context?.differ));
 		model.profileReady.then(
 			() => this.repaint(),
@@ -102,7 +134,7 @@ export class Table {
 	}
 
 	show(state: State) {
-		const sort = value[state.sort],
+		const sort = value[state.sort] ?? (this.model.sampled ? value.self : undefined),
 			rows = this.model.order().filter((row) => matches(this.model, row, state));
 		if (sort)
 			rows.sort((a, b) => {
@@ -138,7 +170,7 @@ export class Table {
 
 	private drawHead(sort: string) {
 		this.head.replaceChildren(
-			...COLUMNS.map((column) => {
+			...columnsOf(this.model).map((column) => {
 				const title = column.id === "later" ? `at ${exact(this.model.times)}\u00d7` : column.title;
 				return h(
 					"button",
@@ -251,7 +283,7 @@ export class Table {
 		return h(
 			"a",
 			{
-				class: `row r-${group}${index === this.selected ? " selected" : ""}`,
+				class: `row r-${this.model.sampled ? "rest" : group}${index === this.selected ? " selected" : ""}`,
 				role: "row",
 				href: "#",
 				"data-row": row,
@@ -269,6 +301,25 @@ export class Table {
 					via === null ? nearby(f) : `by ${this.model.functions[via].name}`,
 				),
 			),
+			...(this.model.sampled ? this.measured(row) : this.grown(row, unclear, under)),
+		);
+	}
+
+	private measured(row: number): HTMLElement[] {
+		const f = this.model.functions[row],
+			self = f.cost.self / Math.max(this.model.report.cost.total, 1),
+			one = each(this.model, row);
+		return [
+			cell("self", bar(self, percent(self))),
+			cell("now", bar(f.share.now, percent(f.share.now))),
+			cell("calls", h("span", null, f.calls ? short(f.calls) : "\u2013")),
+			cell("each", h("span", null, one === null ? "\u2013" : short(one))),
+		];
+	}
+
+	private grown(row: number, unclear: boolean, under: string): HTMLElement[] {
+		const f = this.model.functions[row];
+		return [
 			cell(
 				"growth",
 				h(
@@ -283,7 +334,7 @@ export class Table {
 			cell("plot", this.thumbnail(row)),
 			cell("now", bar(f.share.now, percent(f.share.now))),
 			...(unclear ? [cell("advice", h("span", { title: under }, under))] : this.forecast(row)),
-		);
+		];
 	}
 
 	private forecast(row: number): HTMLElement[] {
@@ -383,7 +434,32 @@ export class Table {
 		return true;
 	}
 
+	private saveSampledCsv() {
+		save(
+			"functions.csv",
+			csv(
+				["function", "module", "file", "line", "share_self", "share_total", "self", "total", "seen", "per_call"],
+				this.rows.map((row) => {
+					const f = this.model.functions[row];
+					return [
+						f.name,
+						f.module,
+						f.file,
+						f.line,
+						f.cost.self / Math.max(this.model.report.cost.total, 1),
+						f.share.now,
+						f.cost.self,
+						f.cost.total,
+						f.calls,
+						each(this.model, row),
+					];
+				}),
+			),
+		);
+	}
+
 	saveCsv() {
+		if (this.model.sampled) return this.saveSampledCsv();
 		save(
 			"functions.csv",
 			csv(
