@@ -5,7 +5,7 @@
  *   along      writes    reads
  *   plain       30000    30000   write, pwrite, writev; read, pread, readv: 10000 each
  *   sockets     15000    15000   send, sendto, sendmsg; recv, recvfrom, recvmsg: 5000 each
- *   streams     12345    12345   fwrite 12000, fputs 300, fprintf 45; fread 12000, fgets 300, getline 45
+ *   streams     12345    12345   fwrite 12000, fputs 300, fprintf 45; fread 12000, fgets 300, getdelim 45
  *   nothing         0        0   calls that fail
  */
 #define _GNU_SOURCE
@@ -65,7 +65,7 @@ APART static long streams(FILE *file)
 	rewind(file);
 	sum += (long)fread(buffer + 1000, 1, 12000, file);
 	sum += fgets(buffer, 1000, file) ? (long)strlen(buffer) : 0;
-	sum += getline(&line, &bytes, file);
+	sum += getdelim(&line, &bytes, '\n', file);
 	free(line);
 	return sum;
 }
