@@ -21,6 +21,7 @@
 #define TOOL_NAME "slope-amd64-linux"
 #define TRANSLATOR_NAME "slope-translator"
 #define SAMPLER_NAME "slope-sampler.so"
+#define SAMPLER_CALLS_NAME "slope-sampler-calls.so"
 #define PRELOAD_NAME "vgpreload_core-amd64-linux.so"     /* Valgrind puts it into every program */
 
 static char *find_valgrind(void)
@@ -103,6 +104,9 @@ void slope_launcher_find(struct slope_launcher *launcher)
 	launcher->tool = launcher->folder ? slope_text("%s/%s", launcher->folder, TOOL_NAME) : NULL;
 	launcher->translator = find_source("/sources/translator", TRANSLATOR_NAME);
 	launcher->sampler = find_source("/sources/sampler", SAMPLER_NAME);
+	launcher->sampler_calls = find_source("/sources/sampler", SAMPLER_CALLS_NAME);
+	launcher->meters = NULL;
+	launcher->calls = false;
 	launcher->translated = launcher->sampled = launcher->native = launcher->alike = false;
 	launcher->signal = 0;
 	launcher->started = NULL;
@@ -115,6 +119,8 @@ void slope_launcher_find(struct slope_launcher *launcher)
 void slope_launcher_fini(struct slope_launcher *launcher)
 {
 	free(launcher->sampler);
+	free(launcher->sampler_calls);
+	free(launcher->meters);
 	free(launcher->valgrind);
 	free(launcher->folder);
 	free(launcher->tool);
@@ -218,13 +224,15 @@ static void source_arguments(const struct slope_launcher *launcher, const struct
 static void execute_sampled(const struct slope_launcher *launcher, const struct slope_list *settings, char *const *program)
 {
 	const char *before = getenv("LD_PRELOAD");
-	char *preload = slope_text("%s%s%s", launcher->sampler, before ? ":" : "", before ? before : "");
+	char *preload = slope_text("%s%s%s", launcher->calls ? launcher->sampler_calls : launcher->sampler, before ? ":" : "",
+				   before ? before : "");
 	char *file = slope_program_find(program[0]);
 
 	for (size_t i = 0; i < settings->count; i++)
 		putenv(settings->text[i]);
 	const char *words = getenv("SLOPE_SAMPLER");
-	char *all = slope_text("%s%smain=%ld", words ? words : "", words ? " " : "", (long)getpid());
+	char *all = slope_text("%s%s%s%smain=%ld", words ? words : "", launcher->meters ? " meters=" : "",
+			       launcher->meters ? launcher->meters : "", words || launcher->meters ? " " : "", (long)getpid());
 
 	setenv("SLOPE_SAMPLER", all, 1);
 	setenv("LD_PRELOAD", preload, 1);

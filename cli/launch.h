@@ -21,6 +21,9 @@ struct slope_launcher {
 	bool translated;             /* the translator is to be used */
 	char *sampler;               /* slope-sampler.so */
 	bool sampled;                /* the sampler is to be used; options are then settings for the environment */
+	char *meters;                /* what it measures, in its words; NULL: time */
+	char *sampler_calls;         /* slope-sampler-calls.so, which stands before functions of the C library, too */
+	bool calls;                  /* that one is to be used */
 	bool native;                 /* no source at all: the program by itself, with the environment that it has under one */
 	int stdio[3];                /* what the program gets for 0, 1 and 2; -1: ours */
 	int signal;                  /* the last that was passed on to the program, or that the terminal sent to both; 0: none */

@@ -50,7 +50,7 @@ static enum slope_parsed unknown_long(const struct slope_usage *usage, const cha
 	return SLOPE_PARSED_WRONG;
 }
 
-static bool read_number(const char *text, uint64_t *number)
+bool slope_options_number(const char *text, uint64_t *number)
 {
 	static const char suffixes[] = "kMG";
 	char *end;
@@ -80,7 +80,7 @@ static enum slope_parsed take_number(const struct slope_option *o, const char *s
 {
 	uint64_t n;
 
-	if (!read_number(value, &n) || n < o->min || n > o->max) {
+	if (!slope_options_number(value, &n) || n < o->min || n > o->max) {
 		slope_say("%s=%s: give a number from %llu to %llu", shown, value,
 			  (unsigned long long)o->min, (unsigned long long)o->max);
 		return SLOPE_PARSED_WRONG;

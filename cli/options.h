@@ -53,4 +53,7 @@ enum slope_parsed {
  */
 enum slope_parsed slope_options_parse(const struct slope_usage *usage, int *argc, char **argv);
 
+/* A number, with k, M or G behind it or not. False: the text is none, or too large. */
+bool slope_options_number(const char *text, uint64_t *number);
+
 #endif

@@ -20,6 +20,7 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define RECORD_MAX 65536u
 #define THREADS_MAX 4096u
+#define TRIES 10u
 
 /* Rings and pieces of stack, the largest first: users may lock only so much memory. */
 static const struct { size_t pages; uint32_t stack; } sizes[] = { { 2048, 32768 }, { 512, 16384 }, { 64, 8192 }, { 16, 4096 } };
@@ -160,26 +161,57 @@ static void say_why(pid_t pid, int error)
 		slope_say("--attach=%ld: the kernel has no samples for us (perf_event_open: %s)", (long)pid, strerror(error));
 }
 
-bool slope_perfring_open(struct slope_perfring *r, pid_t pid, uint64_t rate)
+/* Has a thread come that is not in the list? It may be that no counter knows of it. */
+static bool has_others(pid_t pid, const pid_t *thread, size_t count)
 {
-	pid_t *thread;
+	size_t now_count, i = 0;
+	pid_t *now = list_threads(pid, &now_count);
+	bool others = false;
+
+	for (size_t n = 0; now && n < now_count && !others; n++) {
+		for (i = 0; i < count && thread[i] != now[n]; i++)
+			;
+		others = i == count;
+	}
+	free(now);
+	return others;
+}
+
+/* One go at all threads that there are now; `*again`: others have come meanwhile. False with errno. */
+static bool try_once(struct slope_perfring *r, uint64_t rate, bool *again)
+{
+	pid_t *thread = list_threads(r->pid, &r->threads);
 	bool good = false;
 
-	*r = (struct slope_perfring){ .pid = pid, .processors = (size_t)sysconf(_SC_NPROCESSORS_CONF) };
-	thread = list_threads(pid, &r->threads);
 	r->fd = calloc(r->processors * (r->threads + 1), sizeof *r->fd);
+	errno = ENOMEM;
+	if (thread && r->fd) {
+		errno = ESRCH;
+		good = r->threads && try_all(r, thread, rate);
+	}
+	*again = good && has_others(r->pid, thread, r->threads);
+	free(thread);
+	return good;
+}
+
+bool slope_perfring_open(struct slope_perfring *r, pid_t pid, uint64_t rate)
+{
+	bool good = false, again = true;
+
+	*r = (struct slope_perfring){ .pid = pid, .processors = (size_t)sysconf(_SC_NPROCESSORS_CONF) };
 	r->ring = calloc(r->processors, sizeof *r->ring);
 	r->record = malloc(RECORD_MAX);
 	errno = ENOMEM;
-	if (thread && r->fd && r->ring && r->record) {
-		errno = ESRCH;
-		good = r->threads && try_all(r, thread, rate);
+	for (unsigned i = 0; r->ring && r->record && again && i < TRIES; i++) {
+		close_all(r);
+		free(r->fd);
+		r->fd = NULL;
+		good = try_once(r, rate, &again);
 	}
 	if (!good) {
 		say_why(pid, errno);
 		slope_perfring_close(r);
 	}
-	free(thread);
 	return good;
 }
 

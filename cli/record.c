@@ -16,6 +16,7 @@
 #include "cli/duration.h"
 #include "cli/events.h"
 #include "cli/messages.h"
+#include "cli/metering.h"
 #include "cli/observer.h"
 #include "cli/options.h"
 #include "cli/perturbation.h"
@@ -73,7 +74,9 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		{ "paths", 0, SLOPE_OPTION_FLAG, &s->paths, NULL,
 		  "count the ways through each function; input sizes only where they are asked for, too", 0, 0 },
 		{ "event", 0, SLOPE_OPTION_TEXT, &s->event, "LIST",
-		  "measure paths, with --contexts in each context, by up to 4 of: time, cycles, cache-misses, ...", 0, 0 },
+		  "measure paths, with --contexts in each context, by up to 4 of: time, cycles, cache-misses, ...; "
+		  "with --source=sampler, sample by up to 3 of NAME[:PERIOD]: these, page-faults, alloc-bytes, live-bytes, "
+		  "read-bytes, write-bytes, lock-wait", 0, 0 },
 		{ "path-sample", 0, SLOPE_OPTION_NUMBER, &s->path_sample, "N",
 		  "with events: measure a few paths for each N calls and ends of paths (1000); 1: all of them", 1, UINT32_MAX },
 		{ "perturbation", 0, SLOPE_OPTION_MAYBE, &s->perturbation, "ROUNDS",
@@ -83,7 +86,7 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		{ "max-threads", 0, SLOPE_OPTION_NUMBER, &s->max_threads, "N",
 		  "threads that may exist at one time; each takes some memory in advance (1000)", 2, 1000000 },
 		{ "rate", 0, SLOPE_OPTION_NUMBER, &s->rate, "N",
-		  "with --source=sampler: samples per second of each thread (1000); no events but time yet", 1, SLOPE_RATE_MAX },
+		  "with --source=sampler: samples per second of each thread (1000)", 1, SLOPE_RATE_MAX },
 		{ "clock", 0, SLOPE_OPTION_CHOICE, &s->clock, "cpu|wall",
 		  "with --source=sampler: time of the processor, or time that passes (cpu)", 0, 0 },
 		{ "no-trampoline", 0, SLOPE_OPTION_FLAG, &s->no_trampoline, NULL,
@@ -301,6 +304,8 @@ static bool sensible(struct slope_settings *s)
 		slope_say("-o needs a file name");
 		return false;
 	}
+	if (s->source == SLOPE_SOURCE_SAMPLER)
+		return true;
 	return known_units(s->cost, &time) && (!time || sensible_time(s)) && sensible_contexts(s) && sensible_paths(s);
 }
 
@@ -382,7 +387,8 @@ static const char *why_empty(const struct slope_settings *s)
 	if (s->delayed)
 		return "nothing was measured; 'slope ctl start' begins, while the program runs";
 	if (s->source == SLOPE_SOURCE_SAMPLER)
-		return "it took less time than there is between two samples; use a longer run";
+		return s->event ? "there was less of what was measured than a sample stands for; use a longer run, or a smaller period"
+				: "it took less time than there is between two samples; use a longer run";
 	return s->skip.count ? "everything that ran fits --skip" : "the program ran none, or had stopped the collecting";
 }
 
@@ -469,8 +475,11 @@ static int finish(const struct slope_settings *s, struct slope_recording *r, con
 /* Paths come from the translator alone: there is nobody to take over. */
 static bool ready(const struct slope_settings *s, struct slope_launcher *launcher, const char *file)
 {
-	if (!s->paths && !s->event)
-		return slope_observer_choose(launcher, s->source, file, s->cell) && slope_launcher_check(launcher);
+	bool sampled = s->source == SLOPE_SOURCE_SAMPLER;
+
+	if (sampled || (!s->paths && !s->event))
+		return slope_observer_choose(launcher, s->source, file, s->cell) && slope_launcher_check(launcher) &&
+		       (!sampled || !s->event || slope_metering_choose(launcher, s->event));
 	char *obstacle = slope_observer_obstacle(launcher, file, s->cell);
 
 	if (obstacle)

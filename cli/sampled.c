@@ -11,6 +11,7 @@
 
 #include "cli/attach.h"
 #include "cli/messages.h"
+#include "cli/metering.h"
 #include "cli/observer.h"
 
 #define NS_PER_S 1000000000u
@@ -24,11 +25,22 @@ static const char *foreign_option(const struct slope_settings *s)
 		return s->burst ? "--burst" : s->contexts ? "--contexts" : "--context";
 	if (s->context_sites || s->context_recursion)
 		return s->context_sites ? "--context-sites" : "--context-recursion";
-	if (s->paths || s->event || s->perturbation)
-		return s->event ? "--event" : s->paths ? "--paths" : "--perturbation";
+	if (s->paths || s->path_sample || s->perturbation)
+		return s->paths ? "--paths" : s->path_sample ? "--path-sample" : "--perturbation";
 	if (strcmp(s->cost, "ir"))
 		return "--cost";
 	return s->input_given ? "--input" : s->cell != 4 ? "--cell" : NULL;
+}
+
+/* What only time has is given where that is measured. */
+static bool sensible_time(const struct slope_settings *s)
+{
+	const char *option = s->rate ? "--rate" : "--clock";
+
+	if (!s->event || (!s->rate && !s->clock) || slope_metering_has(s->event, "time"))
+		return true;
+	slope_say("%s is for time: add that to --event, or leave %s out", option, option);
+	return false;
 }
 
 bool slope_sampled_sensible(const struct slope_settings *s)
@@ -50,8 +62,8 @@ bool slope_sampled_sensible(const struct slope_settings *s)
 	if (foreign && strstr(foreign, "context"))
 		slope_say("--source=sampler always keeps whole call paths and their sites; leave %s out", foreign);
 	else if (foreign)
-		slope_say("--source=sampler measures time, of all that runs, and neither input sizes nor paths; leave %s out", foreign);
-	return !foreign;
+		slope_say("--source=sampler measures all that runs, and neither input sizes nor paths; leave %s out", foreign);
+	return !foreign && sensible_time(s);
 }
 
 /* The dynamic linker that the file asks for; false: it asks for none. */

@@ -47,7 +47,7 @@ _slope_values() {
 	record/--duration) echo '1s 10s 1m' ;;
 	record/--rate) echo '100 1000 10000' ;;
 	record/--contexts) echo 'cct 1 2 4 10' ;;
-	record/--event) echo 'time cycles instructions cache-misses branch-misses page-faults task-clock context-switches' ;;
+	record/--event) echo 'time cycles instructions cache-misses branch-misses page-faults task-clock context-switches alloc-bytes live-bytes read-bytes write-bytes lock-wait' ;;
 	record/--path-sample) echo '1 64 1k' ;;
 	record/--perturbation) echo '1 5 9' ;;
 	record/--context-recursion) echo 'keep collapse' ;;

@@ -37,7 +37,12 @@ const char *slope_parts_unit(const char *unit)
 		return " (instructions)";
 	if (!strcmp(unit, "bb"))
 		return " (basic blocks)";
-	return strcmp(unit, "time") && strcmp(unit, "cpu-time") && strcmp(unit, "wall-time") ? "" : " (nanoseconds)";
+	static const char *const time[] = { "time", "cpu-time", "wall-time", "task-clock", "cpu-clock", "lock-wait" };
+
+	for (size_t i = 0; i < sizeof time / sizeof *time; i++)
+		if (!strcmp(unit, time[i]))
+			return " (nanoseconds)";
+	return "";
 }
 
 /* ---- head ---- */

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sources/sampler/liveblocks.h"
 #include "sources/sampler/reals.h"
 #include "sources/sampler/trampolines.h"
 
@@ -47,10 +48,13 @@ void slope_clocks_arm(struct slope_sampled *t, bool on)
 
 	if (__atomic_load_n(&t->timed, __ATOMIC_SEQ_CST))
 		timer_settime(t->timer, 0, on ? &every : &never, NULL);
+	if (on)
+		slope_overflows_resume(t);
+	else
+		slope_overflows_pause(t);
 }
 
-/* It is set going unless all are stopped; whoever starts or stops all sees it from now on. */
-static void start_timer(struct slope_sampled *t)
+static bool make_timer(struct slope_sampled *t)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SLOPE_SIGNAL,
 				  .sigev_value.sival_ptr = &slope_sampler };
@@ -59,8 +63,16 @@ static void start_timer(struct slope_sampled *t)
 	event.sigev_notify_thread_id = t->tid;
 	there = timer_create(slope_sampler.wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &event, &t->timer) == 0;
 	__atomic_store_n(&t->timed, there, __ATOMIC_SEQ_CST);
+	return there;
+}
+
+/* All that the thread is measured by. It is set going unless all are stopped; whoever starts or stops all sees it from now on. */
+static void start_meters(struct slope_sampled *t)
+{
+	bool timer = slope_sampler.meters.column[SLOPE_METER_TIME] < 0 || make_timer(t);
+
 	t->armed = true;
-	if (!there)
+	if (!slope_overflows_open(t) || !timer)
 		slope_session_lose(&slope_sampler.session, SLOPE_LOST_THREADS, 1);
 	if (!slope_controlling_paused())
 		slope_clocks_arm(t, true);
@@ -148,7 +160,7 @@ void slope_clocks_begin(uint32_t parent)
 		pthread_setspecific(at_end, t);
 	slope_sampled = t;
 	unblock_signal();
-	start_timer(t);
+	start_meters(t);
 }
 
 void slope_clocks_end(void)
@@ -162,6 +174,7 @@ void slope_clocks_end(void)
 	if (t->timed)
 		timer_delete(t->timer);
 	t->timed = false;
+	slope_overflows_end(t);
 	prctl(PR_GET_NAME, t->name);
 	if (slope_trampoline_there(t, (uint64_t)(uintptr_t)__builtin_frame_address(0)))
 		slope_trampoline_remove(t);
@@ -175,6 +188,9 @@ void slope_clocks_alone(void)
 {
 	struct slope_sampled *t = slope_sampled;
 
+	for (struct slope_sampled *other = slope_sampler.newest; other; other = other->next)
+		slope_overflows_end(other);
+	slope_liveblocks_forget();
 	slope_sampler.newest = NULL;
 	for (size_t i = 0; i < SLOPE_SPARE_THREADS; i++)
 		slope_sampler.spare[i] = NULL;
@@ -204,7 +220,7 @@ void slope_clocks_alone(void)
 	if (!plant(t))
 		return;
 	slope_sampler.newest = t;
-	start_timer(t);
+	start_meters(t);
 }
 
 /* ---- threads that the program makes ---- */

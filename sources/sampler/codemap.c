@@ -63,13 +63,19 @@ static void read_headers(struct slope_code *code)
 			find_build_id(code, (const uint8_t *)(uintptr_t)(code->bias + header[i].p_vaddr), header[i].p_memsz);
 }
 
+/* Memory for as long as the process is there: an arena of the start, or pages. Those of a thread may be given back. */
+static void *lasting(size_t bytes, struct slope_arena *arena)
+{
+	return arena ? slope_arena_alloc(arena, bytes) : slope_sampler.host.pages(slope_sampler.host.ctx, slope_page_round(bytes));
+}
+
 /* A copy of the functions' starts: at the end of the program its table may be gone. */
-static void copy_starts(struct slope_code *code, struct slope_arena *arena)
+static void copy_starts(struct slope_code *code)
 {
 	const int32_t *pairs;
 	size_t count = code->unwind ? slope_unwind_index(code->unwind, &pairs) : 0;
 
-	code->starts = count ? slope_arena_alloc(arena, count * sizeof *code->starts) : NULL;
+	code->starts = count ? lasting(count * sizeof *code->starts, NULL) : NULL;
 	if (!code->starts)
 		return;
 	for (size_t i = 0; i < count; i++)
@@ -85,12 +91,18 @@ static bool is_named(const char *path, const char *one, const char *other)
 	return !strncmp(name, one, strlen(one)) || !strncmp(name, other, strlen(other));
 }
 
-static uint32_t note_code(const struct dl_find_object *found, bool stays, struct slope_arena *arena)
+static const char *path_of(const struct link_map *link)
+{
+	return link->l_name && link->l_name[0] ? link->l_name : map.program;
+}
+
+/* With an arena: it is there at the start, and stays. */
+static uint32_t note_code(const struct dl_find_object *found, struct slope_arena *arena)
 {
 	const struct link_map *link = found->dlfo_link_map;
-	const char *path = link->l_name && link->l_name[0] ? link->l_name : map.program;
+	const char *path = path_of(link);
 	size_t length = slope_length(path);
-	struct slope_code *code = slope_arena_alloc(arena, sizeof *code + length + 1);
+	struct slope_code *code = lasting(sizeof *code + length + 1, arena);
 
 	if (!code)
 		return 0;
@@ -99,14 +111,14 @@ static uint32_t note_code(const struct dl_find_object *found, bool stays, struct
 	code->end = (uint64_t)(uintptr_t)found->dlfo_map_end;
 	code->bias = link->l_addr;
 	code->unwind = found->dlfo_eh_frame;
-	code->stays = stays;
+	code->stays = arena;
 	code->keep_off = is_named(path, "ld-linux", "ld.so");    /* it jumps to functions that return elsewhere */
 	code->unwinder = is_named(path, "libgcc_s", "libunwind");
 	code->own = code->start <= (uint64_t)(uintptr_t)&note_code && (uint64_t)(uintptr_t)&note_code < code->end;
 	slope_copy(code->path, path, length + 1);
 	read_headers(code);
-	if (!stays)
-		copy_starts(code, arena);
+	if (!code->stays)
+		copy_starts(code);
 	uint32_t number = __atomic_fetch_add(&map.count, 1, __ATOMIC_RELAXED);
 
 	if (number >= SLOPE_CODE_MAX) {
@@ -117,15 +129,18 @@ static uint32_t note_code(const struct dl_find_object *found, bool stays, struct
 	return number;
 }
 
-/* Is it the module that ld.so speaks of, and not one that was there before? */
+/*
+ * Is it the module that ld.so speaks of, and not one that was there before? Of
+ * a program with gaps between its parts ld.so speaks part by part.
+ */
 static bool is_this(const struct slope_code *code, const struct dl_find_object *found)
 {
-	const char *path = found->dlfo_link_map->l_name;
-
-	if (code->map != found->dlfo_link_map || code->start != (uint64_t)(uintptr_t)found->dlfo_map_start ||
-	    code->end != (uint64_t)(uintptr_t)found->dlfo_map_end || code->unwind != found->dlfo_eh_frame)
+	if (code->map != found->dlfo_link_map || code->unwind != found->dlfo_eh_frame)
 		return false;
-	return code->stays || (path && !strcmp(path, code->path) && (!code->id || !memcmp(code->id, code->build_id, code->id_bytes)));
+	if (code->stays)
+		return true;
+	return code->start == (uint64_t)(uintptr_t)found->dlfo_map_start && code->end == (uint64_t)(uintptr_t)found->dlfo_map_end &&
+	       !strcmp(path_of(found->dlfo_link_map), code->path) && (!code->id || !memcmp(code->id, code->build_id, code->id_bytes));
 }
 
 const struct slope_code *slope_codemap_code(uint32_t number)
@@ -133,8 +148,8 @@ const struct slope_code *slope_codemap_code(uint32_t number)
 	return number && number < SLOPE_CODE_MAX ? __atomic_load_n(&map.code[number], __ATOMIC_ACQUIRE) : NULL;
 }
 
-/* The module of an address; 0: none, or there is no room for it. */
-static uint32_t code_at(uint64_t ip, bool stays, struct slope_arena *arena)
+/* The module of an address; 0: none, or there is no room for it. `arena`: NULL but at the start. */
+static uint32_t code_at(uint64_t ip, struct slope_arena *arena)
 {
 	struct dl_find_object found;
 	uint32_t count = __atomic_load_n(&map.count, __ATOMIC_RELAXED);
@@ -147,17 +162,20 @@ static uint32_t code_at(uint64_t ip, bool stays, struct slope_arena *arena)
 		if (code && is_this(code, &found))
 			return i;
 	}
-	return note_code(&found, stays, arena);
+	return note_code(&found, arena);
 }
 
 static int note_loaded(struct dl_phdr_info *info, size_t bytes, void *arena)
 {
 	(void)bytes;
-	for (unsigned i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_LOAD) {
-			code_at(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, true, arena);
-			break;
-		}
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		uint64_t start = info->dlpi_addr + part->p_vaddr;
+		uint32_t number = part->p_type == PT_LOAD ? code_at(start, arena) : 0;
+
+		if (number && map.code[number]->end < start + part->p_memsz)
+			map.code[number]->end = start + part->p_memsz;
+	}
 	return 0;
 }
 
@@ -260,16 +278,16 @@ static bool begins_stack(const struct slope_code *code, uint64_t ip)
 	return code->unwind && slope_unwind_function(code->unwind, ip, &start, &end) && start == ip;
 }
 
-static void make(uint64_t ip, bool exact, struct slope_recipe *recipe, struct slope_arena *arena, struct slope_unwind_scratch *scratch)
+static void make(uint64_t ip, bool exact, struct slope_recipe *recipe, struct slope_unwind_scratch *scratch)
 {
 	*recipe = (struct slope_recipe){ .kind = SLOPE_RECIPE_NONE };
-	uint32_t number = code_at(exact ? ip : ip - 1, false, arena);
+	uint32_t number = code_at(exact ? ip : ip - 1, NULL);
 	const struct slope_code *code = slope_codemap_code(number);
 
 	if (!code)
 		return;
 	recipe->code = (uint16_t)number;
-	recipe->own = code->own;
+	recipe->own = code->own && !slope_waiting_covers(ip);
 	recipe->after_call = !exact && is_after_call(ip, ip - code->start);
 	uint64_t place = recipe->after_call ? ip - 1 : ip;
 
@@ -317,8 +335,7 @@ static uint64_t check_of(uint64_t key, uint64_t rule, uint64_t save)
 	return slope_mix64(key) ^ rule ^ (save << 7 | save >> 57);
 }
 
-void slope_codemap_find(uint64_t ip, bool exact, struct slope_recipe *recipe, struct slope_arena *arena,
-			struct slope_unwind_scratch *scratch)
+void slope_codemap_find(uint64_t ip, bool exact, struct slope_recipe *recipe, struct slope_unwind_scratch *scratch)
 {
 	uint64_t key = ip << 1 | exact;
 
@@ -331,7 +348,7 @@ void slope_codemap_find(uint64_t ip, bool exact, struct slope_recipe *recipe, st
 		unpack(recipe, rule, save);
 		return;
 	}
-	make(ip, exact, recipe, arena, scratch);
+	make(ip, exact, recipe, scratch);
 	pack(recipe, &rule, &save);
 	__atomic_store_n(&e->check, check_of(key, rule, save), __ATOMIC_RELAXED);
 	__atomic_store_n(&e->rule, rule, __ATOMIC_RELAXED);

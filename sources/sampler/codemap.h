@@ -47,10 +47,9 @@ void slope_codemap_changed(void);
 
 /*
  * How to unwind at `ip`, which is where a call returns to, or, `exact`, where
- * the thread is. A module that is met for the first time is noted in `arena`.
+ * the thread is. A module that is met for the first time is noted, in pages of its own.
  */
-void slope_codemap_find(uint64_t ip, bool exact, struct slope_recipe *recipe, struct slope_arena *arena,
-			struct slope_unwind_scratch *scratch);
+void slope_codemap_find(uint64_t ip, bool exact, struct slope_recipe *recipe, struct slope_unwind_scratch *scratch);
 
 /* By the number in a recipe, from 1 on; NULL: there is none. */
 const struct slope_code *slope_codemap_code(uint32_t number);

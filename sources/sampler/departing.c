@@ -64,6 +64,11 @@ void slope_departing_signal(int number, siginfo_t *info, void *context)
 	sigset_t only;
 
 	(void)context;
+	/* The kernel sends it in place of a counter's signal when too many are waiting. */
+	if (number == SIGIO && info->si_code == SI_KERNEL && slope_sampler.meters.column[SLOPE_METER_PERF] >= 0) {
+		slope_overflows_resume(slope_sampled);
+		return;
+	}
 	slope_samplefile_write("signal", -1, number);
 	SLOPE_REAL(sigaction)(number, &plain, NULL);
 	if (is_fault(number, info))
@@ -174,6 +179,7 @@ static void leave_image(void)
 	if (!is_this_process())
 		return;
 	slope_sampler.images++;
+	slope_overflows_pause(slope_sampled);
 	slope_samplefile_write("exec", -1, 0);
 	SLOPE_REAL(sigaction)(SLOPE_SIGNAL, &ignore, &listening);
 	slope_controlling_end();
@@ -189,6 +195,8 @@ static int stay(int result)
 		slope_sampler.images--;
 		SLOPE_REAL(sigaction)(SLOPE_SIGNAL, &listening, NULL);
 		slope_controlling_resume();
+		if (!slope_controlling_paused())
+			slope_overflows_resume(slope_sampled);
 	}
 	errno = error;
 	return result;

@@ -113,7 +113,7 @@ static bool fold_node(struct fold *f, const struct slope_context *node)
 		return false;
 	f->node_of[node->number] = to;
 	to->calls += node->calls;
-	for (unsigned u = 0; u < SLOPE_SAMPLED_UNITS; u++)
+	for (unsigned u = 0; u < tree->units; u++)
 		to->cost[u] += node->cost[u];
 	return true;
 }
@@ -136,15 +136,17 @@ static bool note_node(struct fold *f, const struct slope_context *node)
 /* Self costs of all nodes go into the totals of those above. */
 static void add_totals(struct slope_folded *to)
 {
+	uint32_t units = to->tree->units;
+
 	for (uint32_t i = to->nodes; i--;) {
 		struct slope_context *node = to->node[i];
 
-		for (unsigned u = 0; u < SLOPE_SAMPLED_UNITS; u++) {
-			uint64_t *total = &node->cost[SLOPE_SAMPLED_UNITS + u];
+		for (unsigned u = 0; u < units; u++) {
+			uint64_t *total = &node->cost[units + u];
 
 			*total += node->cost[u];
 			if (node->above)
-				node->above->cost[SLOPE_SAMPLED_UNITS + u] += *total;
+				node->above->cost[units + u] += *total;
 		}
 	}
 }
@@ -207,14 +209,15 @@ static struct slope_sum *edge_of(struct slope_sums *sums, uint32_t caller, uint3
 static bool add_node(struct slope_sums *sums, const struct slope_context *node, uint32_t active, struct slope_arena *arena)
 {
 	struct slope_sum *function = &sums->function[node->fn], *edge = NULL;
+	uint32_t units = sums->units;
 
 	if (node->above && !(edge = edge_of(sums, node->above->fn, node->fn, arena)))
 		return false;
 	function->calls += node->calls;
 	if (edge)
 		edge->calls += node->calls;
-	for (unsigned u = 0; u < SLOPE_SAMPLED_UNITS; u++) {
-		uint64_t total = active ? 0 : node->cost[SLOPE_SAMPLED_UNITS + u];
+	for (unsigned u = 0; u < units; u++) {
+		uint64_t total = active ? 0 : node->cost[units + u];
 
 		function->self[u] += node->cost[u];
 		function->total[u] += total;
@@ -257,7 +260,8 @@ bool slope_folding_sums(struct slope_sums *sums, const struct slope_folded *fold
 			       slope_arena_alloc(arena, folded->nodes * sizeof *lists.sibling) };
 	uint32_t *active = slope_arena_alloc(arena, session->function_count * sizeof *active);
 
-	*sums = (struct slope_sums){ .function = slope_arena_alloc(arena, session->function_count * sizeof *sums->function) };
+	*sums = (struct slope_sums){ .units = folded->tree->units,
+				     .function = slope_arena_alloc(arena, session->function_count * sizeof *sums->function) };
 	slope_map_init(&sums->edge, arena);
 	if (!lists.child || !lists.sibling || !active || !sums->function)
 		return false;

@@ -14,7 +14,7 @@
 
 static const int fatal[] = {
 	SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGUSR1, SIGSEGV, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM,
-	SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGSYS,
+	SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGSYS, SIGIO,
 };
 
 static struct sigaction program_own;         /* what the program has said of our signal */

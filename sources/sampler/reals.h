@@ -9,12 +9,22 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <poll.h>
+#include <semaphore.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/msg.h>
+#include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/signalfd.h>
 #include <threads.h>
 #include <unistd.h>
 
 #include "sources/sampler/sampler.h"
+
+/* What programs that were compiled with checks call; `room` is the size of the array. */
+int __poll_chk(struct pollfd *fd, nfds_t count, int timeout_ms, size_t room);
+int __ppoll_chk(struct pollfd *fd, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t room);
 
 /* The program is to find ours; all else in the library is hidden. */
 #define X(name) extern __typeof__(name) name __attribute__((visibility("default")));

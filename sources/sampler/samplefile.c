@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "format/encode.h"
+#include "sources/sampler/liveblocks.h"
 #include "sources/sampler/reals.h"
 
 #define WAIT_TURNS 2000u        /* for handlers in other threads; each takes microseconds */
@@ -118,12 +119,13 @@ static void put_facts(struct file *f, const char *ended, int exit_code, int sign
 	struct slope_facts facts = {
 		.source = "sampler", .directory = s->directory, .created_by = SLOPE_VERSION, .ended = ended,
 		.exit_code = exit_code, .exit_signal = signal, .process = (uint64_t)s->pid, .parent_process = (uint64_t)getppid(),
-		.runs = 1, .units = SLOPE_SAMPLED_UNITS,
+		.runs = 1, .units = slope_meters_units(&s->meters),
 		.argument = (const char *const *)s->argv, .argument_count = (size_t)s->argc,
 	};
 
-	facts.unit_name[SLOPE_SAMPLED_TIME] = s->wall ? "wall-time" : "cpu-time";
-	facts.unit_name[SLOPE_SAMPLED_COUNT] = "samples";
+	for (uint32_t i = 0; i < s->meters.count; i++)
+		facts.unit_name[i] = s->meters.meter[i].name;
+	facts.unit_name[slope_meters_samples(&s->meters)] = "samples";
 	slope_encode_facts(&f->encoder, &facts);
 }
 
@@ -149,8 +151,13 @@ static void put_losses(struct file *f)
 	}
 	slope_encode_lost(&f->encoder, &(struct slope_lost_entry){
 		.name = slope_text_of("threads"),
-		.text = slope_text_of("threads that could not be followed, for want of memory or of timers"),
+		.text = slope_text_of("threads that could not be followed, for want of memory, timers or counters"),
 		.count = slope_sampler.session.lost[SLOPE_LOST_THREADS] });
+	slope_encode_lost(&f->encoder, &(struct slope_lost_entry){
+		.name = slope_text_of("allocators"),
+		.text = slope_text_of("processes whose program has a malloc of its own: none of its allocations is seen"),
+		.count = slope_sampler.unseen && (slope_sampler.meters.column[SLOPE_METER_ALLOCATED] >= 0 ||
+						   slope_sampler.meters.column[SLOPE_METER_LIVE] >= 0) });
 }
 
 static void put_code(struct file *f)
@@ -210,9 +217,9 @@ static void put_records(struct file *f, size_t i)
 		const struct slope_sum *sum = &f->sums[i].function[fn];
 		struct slope_cost_entry entry = { .function = (uint32_t)fn, .thread = f->folded[i].thread->id, .calls = sum->calls };
 
-		if (!sum->calls && !sum->total[SLOPE_SAMPLED_COUNT])
+		if (!sum->calls && !sum->total[slope_meters_samples(&slope_sampler.meters)])
 			continue;
-		for (unsigned u = 0; u < SLOPE_SAMPLED_UNITS; u++) {
+		for (unsigned u = 0; u < f->sums[i].units; u++) {
 			entry.total[u] = sum->total[u];
 			entry.self[u] = sum->self[u];
 		}
@@ -232,7 +239,7 @@ static void put_edges(struct file *f, size_t i)
 		if (!e->used)
 			continue;
 		entry.calls = sums->call[e->value].calls;
-		for (unsigned u = 0; u < SLOPE_SAMPLED_UNITS; u++)
+		for (unsigned u = 0; u < sums->units; u++)
 			entry.cost[u] = sums->call[e->value].total[u];
 		slope_encode_edge(&f->encoder, &entry);
 	}
@@ -249,9 +256,9 @@ static void put_contexts(struct file *f, size_t i)
 			.function = node->fn, .site = node->site, .calls = node->calls,
 		};
 
-		for (unsigned u = 0; u < SLOPE_SAMPLED_UNITS; u++) {
+		for (unsigned u = 0; u < folded->tree->units; u++) {
 			entry.self[u] = node->cost[u];
-			entry.total[u] = node->cost[SLOPE_SAMPLED_UNITS + u];
+			entry.total[u] = node->cost[folded->tree->units + u];
 		}
 		slope_encode_context(&f->encoder, &entry);
 	}
@@ -268,7 +275,7 @@ static void put_places(struct file *f, const struct slope_folded *folded)
 			struct slope_place_entry entry = { .thread = folded->thread->id };
 			uint64_t any = 0;
 
-			for (unsigned u = 0; u < SLOPE_SAMPLED_UNITS; u++)
+			for (unsigned u = 0; u < slope_meters_units(&slope_sampler.meters); u++)
 				any |= entry.self[u] = node->cost[u];
 			if (!any || !slope_folding_place(folded, node, &entry.module, &entry.offset))
 				continue;
@@ -281,7 +288,7 @@ static void put_places(struct file *f, const struct slope_folded *folded)
 static bool put_all(struct file *f, const char *ended, int exit_code, int signal)
 {
 	f->encoder.writer = (struct slope_writer){ write_all, f };
-	slope_encode_begin(&f->encoder, SLOPE_SAMPLED_UNITS);
+	slope_encode_begin(&f->encoder, slope_meters_units(&slope_sampler.meters));
 	put_facts(f, ended, exit_code, signal);
 	put_losses(f);
 	put_code(f);
@@ -303,7 +310,7 @@ static bool put_all(struct file *f, const char *ended, int exit_code, int signal
 static bool write_file(struct file *f, const char *out, const char *ended, int exit_code, int signal)
 {
 	bool good = false;
-	const struct slope_config config = { .units = SLOPE_SAMPLED_UNITS, .contexts = true };
+	const struct slope_config config = { .units = slope_meters_units(&slope_sampler.meters), .contexts = true };
 
 	if (strcmp(ended, "exec"))
 		make_path(out, f->path, sizeof f->path);
@@ -358,6 +365,8 @@ static bool write_to(const char *out, const char *ended, int exit_code, int sign
 		return false;
 	}
 	stop();
+	if (slope_sampler.meters.column[SLOPE_METER_LIVE] >= 0)
+		slope_liveblocks_settle(slope_sampler.meters.column[SLOPE_METER_LIVE]);
 	struct file *f = host->pages(host->ctx, bytes);
 
 	if (f) {

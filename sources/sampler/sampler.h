@@ -9,10 +9,15 @@
  *   codemap.c         which module an address is in, and how to unwind there
  *   unwind_table.c    what .eh_frame says
  *   stackwalk.c       from where a thread is to the beginning of its stack
+ *   meters.c          what is measured
  *   sampling.c        the signal handler: paths become a tree
  *   trampolines.c, stubs.S   returns that tell: only new frames are walked, and calls are counted
  *   clocks.c          threads and their timers
+ *   overflows.c       and their counters of events
+ *   callpoints.c      functions that are watched: allocations.c, filebytes.c, lockwaits.c (a library of their own)
+ *   liveblocks.c      memory that is not freed yet
  *   guarding.c        the program's own signals, beside ours
+ *   waiting.c         calls that wait, and that our signal must not end
  *   departing.c       exit, exec, fork, fatal signals
  *   controlling.c     start, stop and snapshots while the program runs
  *   folding.c         addresses become functions
@@ -33,9 +38,7 @@
 
 #include "core/slabs.h"
 #include "sources/sampler/codemap.h"
-
-/* What a sample costs: time first. */
-enum { SLOPE_SAMPLED_TIME, SLOPE_SAMPLED_COUNT, SLOPE_SAMPLED_UNITS };
+#include "sources/sampler/meters.h"
 
 /*
  * In trees of paths a node is a place in the code, not a function: `fn` is the
@@ -77,6 +80,14 @@ enum slope_sampler_lost {
 	SLOPE_SAMPLER_LOST_COUNT
 };
 
+/* A counter of events. A column can have two of them: 2 * column, and the next. */
+#define SLOPE_OVERFLOWS_MAX (2 * SLOPE_METERS_MAX)
+
+struct slope_overflow {
+	int fd;                              /* 0: there is none */
+	uint64_t identity;                   /* by which the kernel knows it */
+};
+
 struct slope_sampled {                       /* a thread */
 	struct slope_sampled *next;          /* the one that began before */
 	struct slope_arena arena;
@@ -85,6 +96,7 @@ struct slope_sampled {                       /* a thread */
 	uint64_t stack_low, stack_high;      /* its own stack */
 	timer_t timer;
 	bool timed;                          /* there is a timer */
+	struct slope_overflow overflow[SLOPE_OVERFLOWS_MAX];
 	bool armed;                          /* samples may be taken */
 	pid_t tid;
 	uint32_t id, parent;
@@ -102,8 +114,11 @@ struct slope_sampled {                       /* a thread */
 	uint32_t stub;                       /* its number; 0: none yet */
 	const uint64_t *busy;                /* what is above changes just now, by code that is called here in the stack */
 
+	int64_t left[SLOPE_METERS_MAX];      /* by column of what calls tell: how much there is to the next sample */
+	bool begun[SLOPE_METERS_MAX];
+	uint64_t random;                     /* 0: not used yet */
 	uint64_t rest_until;                 /* by the processor's clock: a long walk is followed by a rest */
-	uint64_t pending;                    /* what samples weigh that fell into one */
+	uint64_t pending;                    /* what samples of time weigh that fell into one */
 	uint64_t samples;
 	uint64_t max_depth;
 	uint64_t lost[SLOPE_SAMPLER_LOST_COUNT];
@@ -117,7 +132,9 @@ struct slope_sampler {
 	struct slope_session session;        /* for the trees' shape alone */
 	struct slope_arena arena;            /* of the start */
 	bool on;                             /* this process is sampled */
+	struct slope_meters meters;
 	bool wall;                           /* by the time that passes, not by that of the processor */
+	bool waking;                         /* samples can come while a thread waits: by the time that passes, or by switches */
 	bool trampolines;
 	bool impossible;                     /* trampolines are wanted, but this processor would not have them */
 	uint64_t period_ns;
@@ -134,6 +151,7 @@ struct slope_sampler {
 	bool stopped;
 	bool paused;                         /* nothing is measured until somebody asks for it: timers are off */
 	int writing;                         /* the profile, just now */
+	bool unseen;                         /* allocations are measured, but the program has a malloc of its own */
 };
 
 extern struct slope_sampler slope_sampler;
@@ -145,7 +163,15 @@ extern __thread struct slope_sampled *slope_sampled __attribute__((tls_model("in
 #define SLOPE_REAL_LIST(X)                                                                                        \
 	X(sigaction) X(sigprocmask) X(pthread_sigmask) X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(signalfd)      \
 	X(pthread_create) X(execve) X(execvpe) X(fexecve) X(execveat) X(_exit) X(quick_exit) X(daemon) X(dlclose)     \
-	X(_dl_find_object) X(dl_iterate_phdr) X(thrd_create)
+	X(_dl_find_object) X(dl_iterate_phdr) X(thrd_create)                                                      \
+	SLOPE_WAITING_LIST(X)
+
+/* Those of them that wait, and that a signal ends early whatever its handler asks for (waiting.c). */
+#define SLOPE_WAITING_LIST(X)                                                                                     \
+	X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep) X(thrd_sleep) X(pause) X(sigsuspend)                   \
+	X(poll) X(__poll_chk) X(ppoll) X(__ppoll_chk) X(select) X(pselect)                                        \
+	X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) X(sem_timedwait) X(sem_clockwait)                             \
+	X(semop) X(semtimedop) X(msgrcv) X(msgsnd)
 
 /* The function of this name behind us; NULL: there is none. */
 void *slope_sampler_next(const char *name);
@@ -172,6 +198,13 @@ enum slope_walk_end slope_stackwalk(struct slope_sampled *t, const ucontext_t *c
 /* Our signal. One that is not our timer's goes to the program's own handler. */
 void slope_sampling_signal(int number, siginfo_t *info, void *context);
 
+/*
+ * A sample that the calling thread takes itself, at the function of the
+ * program that has called us. Counts `weight` in the column, or nowhere if that
+ * is -1. The node it was counted at; NULL: none could be taken.
+ */
+struct slope_context *slope_sampling_here(int column, uint64_t weight);
+
 /* ---- clocks.c ---- */
 
 /* A sampled thread, from now on: the calling one. `parent`: 0, none. */
@@ -197,6 +230,24 @@ bool slope_controlling_paused(void);
 /* Is this a request? Then it has been seen to. For the handler of our signal. */
 bool slope_controlling_request(const siginfo_t *info);
 
+/* ---- overflows.c ---- */
+
+/* Counters for the calling thread, which stand still. False when one could not be had; the others are there then. */
+bool slope_overflows_open(struct slope_sampled *t);
+/* Closes them: of the calling thread, or, after a fork, of any that the parent had. */
+void slope_overflows_end(struct slope_sampled *t);
+/* Is something counted that happens to threads that wait? */
+bool slope_overflows_wake(const struct slope_meters *meters);
+/* Is it the signal of a counter? One may come when its counter is closed already. */
+bool slope_overflows_sent(const siginfo_t *info);
+/* The number of the counter whose signal it is; -1: it is none that is there. */
+int slope_overflows_sender(const struct slope_sampled *t, const siginfo_t *info);
+/* A counter has stopped, as it does after each period; now it goes on. */
+void slope_overflows_go_on(const struct slope_sampled *t, int number);
+/* None counts until all go on: a signal that is on its way at an exec would end the new program. */
+void slope_overflows_pause(const struct slope_sampled *t);
+void slope_overflows_resume(const struct slope_sampled *t);
+
 /* ---- guarding.c ---- */
 
 /* The number of our signal: one of the real-time ones, of which programs use the lowest. */
@@ -206,6 +257,18 @@ bool slope_controlling_request(const siginfo_t *info);
 void slope_guarding_begin(void);
 /* What the program does when our signal comes, but not from our timer. */
 void slope_guarding_pass_on(int number, siginfo_t *info, void *context);
+
+/* ---- waiting.c ---- */
+
+/* Is the address in a function of ours that waits for the program? It is shown in its place. */
+bool slope_waiting_covers(uint64_t ip);
+
+/*
+ * Before our handler returns. The kernel starts a read that we have interrupted
+ * again; a signal of the program's that has come meanwhile would have ended it,
+ * and now comes before it. Then it is ended here.
+ */
+void slope_waiting_settle(ucontext_t *context);
 
 /* ---- departing.c ---- */
 
@@ -234,10 +297,11 @@ bool slope_folding(struct slope_folded *folded, struct slope_sampled *thread, st
 
 /* What functions and their calls cost, over a thread's paths. */
 struct slope_sum {
-	uint64_t calls, total[SLOPE_SAMPLED_UNITS], self[SLOPE_SAMPLED_UNITS];
+	uint64_t calls, total[SLOPE_UNITS_MAX], self[SLOPE_UNITS_MAX];
 };
 
 struct slope_sums {
+	uint32_t units;
 	struct slope_sum *function;          /* by number */
 	struct slope_map edge;               /* caller << 32 | callee -> position in `call` */
 	struct slope_sum *call;              /* `total` is that of outermost activations of the callee; no `self` */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The signal handler. It runs with all signals blocked. What a sample weighs is
- * how often the timer has gone off for it: a timer that wants to be faster than
- * the kernel's tick goes off several times at once, and the kernel says how
- * often.
+ * The signal handler. It runs with all signals blocked. What a sample of time
+ * weighs is how often the timer has gone off for it: a timer that wants to be
+ * faster than the kernel's tick goes off several times at once, and the kernel
+ * says how often. One of events weighs a period.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "sources/sampler/trampolines.h"
 
@@ -117,6 +119,8 @@ static struct slope_context *path_kept(struct slope_sampled *t, enum slope_walk_
 	if (end == SLOPE_WALK_JOINED) {
 		slope_trampoline_remove(t);
 		t->kept_count--;
+		if (!t->walked_count)
+			t->kept[t->kept_count].node->calls++;    /* its last doing was to jump to a function of ours */
 	} else {
 		if (t->placed)
 			slope_trampoline_forget(t);
@@ -143,7 +147,14 @@ static bool is_ours_to_change(const struct slope_sampled *t, uint64_t sp, enum s
 	return end == SLOPE_WALK_JOINED || !slope_trampoline_there(t, sp);
 }
 
-static void sample(struct slope_sampled *t, const ucontext_t *context, uint64_t weight)
+/* Ours to sample just now? The caller is counted in at_work. */
+static bool may_sample(const struct slope_sampled *t)
+{
+	return t && t->armed && !__atomic_load_n(&slope_sampler.stopped, __ATOMIC_SEQ_CST) && !slope_controlling_paused();
+}
+
+/* Where it was counted; NULL: it is lost. */
+static struct slope_context *sample(struct slope_sampled *t, const ucontext_t *context, int column, uint64_t weight)
 {
 	uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
 
@@ -155,15 +166,17 @@ static void sample(struct slope_sampled *t, const ucontext_t *context, uint64_t 
 
 	if (end == SLOPE_WALK_BROKEN)
 		t->lost[SLOPE_SAMPLER_LOST_BROKEN]++;
-	if (end != SLOPE_WALK_UNSAFE && t->walked_count)
+	if (end == SLOPE_WALK_JOINED || (end != SLOPE_WALK_UNSAFE && t->walked_count))
 		node = end != SLOPE_WALK_BROKEN && is_ours_to_change(t, sp, end) ? path_kept(t, end) : path_apart(t, end);
 	if (!node) {
 		t->lost[SLOPE_SAMPLER_LOST_UNSAFE]++;
-		return;
+		return NULL;
 	}
-	node->cost[SLOPE_SAMPLED_TIME] += weight * slope_sampler.period_ns;
-	node->cost[SLOPE_SAMPLED_COUNT]++;
+	if (column >= 0)
+		node->cost[column] += weight;
+	node->cost[slope_meters_samples(&slope_sampler.meters)]++;
 	t->samples++;
+	return node;
 }
 
 /*
@@ -178,20 +191,80 @@ static void sample_in_turn(struct slope_sampled *t, const ucontext_t *context, u
 	t->pending += weight;
 	if (start < t->rest_until)
 		return;
-	weight = t->pending;
+	weight = t->pending * slope_sampler.period_ns;
 	t->pending = 0;
-	sample(t, context, weight);
+	sample(t, context, slope_sampler.meters.column[SLOPE_METER_TIME], weight);
 	uint64_t end = __builtin_ia32_rdtsc();
 
 	t->rest_until = end - start > LONG_CYCLES ? end + REST_FACTOR * (end - start) : 0;
 }
 
+/* The calling function's own registers, as far as a walk from here needs them. */
+#define REGISTERS_HERE(context)                                                                         \
+	do {                                                                                            \
+		greg_t *reg = (context)->uc_mcontext.gregs;                                             \
+		__asm__ volatile("mov %%rbx, %0\n\tmov %%rbp, %1\n\tmov %%rsp, %2"                        \
+				 : "=m"(reg[REG_RBX]), "=m"(reg[REG_RBP]), "=m"(reg[REG_RSP]));         \
+		__asm__ volatile("mov %%r12, %0\n\tmov %%r13, %1\n\tmov %%r14, %2\n\tmov %%r15, %3"        \
+				 : "=m"(reg[REG_R12]), "=m"(reg[REG_R13]), "=m"(reg[REG_R14]), "=m"(reg[REG_R15])); \
+		__asm__ volatile("lea 0(%%rip), %0" : "=r"(reg[REG_RIP]));                              \
+	} while (0)
+
+struct slope_context *slope_sampling_here(int column, uint64_t weight)
+{
+	struct slope_sampled *t = slope_sampled;
+	struct slope_context *node = NULL;
+	uint64_t all = UINT64_MAX, before;
+	int error = errno;
+	ucontext_t context;
+
+	/* The child of a vfork has the memory of its parent, but is another thread. */
+	if (!t || syscall(SYS_gettid) != t->tid)
+		return NULL;
+	bool counted = slope_sampler.meters.column[SLOPE_METER_PERF] >= 0;
+
+	/* What we do is not to be counted. A handler of the program may leave by a longjmp: not from here. */
+	if (counted)
+		slope_overflows_pause(t);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+	__atomic_fetch_add(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
+	if (may_sample(t)) {
+		REGISTERS_HERE(&context);
+		node = sample(t, &context, column, weight);
+	}
+	__atomic_fetch_sub(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
+	if (counted && !slope_controlling_paused())
+		slope_overflows_resume(t);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+	errno = error;
+	return node;
+}
+
+static void take_time(struct slope_sampled *t, const siginfo_t *info, const ucontext_t *context)
+{
+	if (may_sample(t))
+		sample_in_turn(t, context, 1 + (info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0));
+}
+
+/* The counter has stopped before its signal came, and goes on after it. */
+static void take_event(struct slope_sampled *t, const siginfo_t *info, const ucontext_t *context)
+{
+	int sender = slope_overflows_sender(t, info), column = sender / 2;
+
+	if (sender < 0)
+		return;
+	if (may_sample(t))
+		sample(t, context, column, slope_sampler.meters.meter[column].period);
+	slope_overflows_go_on(t, sender);
+}
+
 void slope_sampling_signal(int number, siginfo_t *info, void *context)
 {
 	struct slope_sampled *t = slope_sampled;
+	bool timer = info->si_code == SI_TIMER && info->si_value.sival_ptr == &slope_sampler;
 	int error = errno;
 
-	if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &slope_sampler) {
+	if (!timer && !slope_overflows_sent(info)) {
 		if (!slope_controlling_request(info))
 			slope_guarding_pass_on(number, info, context);
 		errno = error;
@@ -200,8 +273,12 @@ void slope_sampling_signal(int number, siginfo_t *info, void *context)
 	__atomic_fetch_add(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
 	if (t && t->armed && slope_controlling_paused())
 		slope_clocks_arm(t, false);      /* it was started while all were stopped */
-	else if (t && t->armed && !__atomic_load_n(&slope_sampler.stopped, __ATOMIC_SEQ_CST))
-		sample_in_turn(t, context, 1 + (info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0));
+	else if (timer)
+		take_time(t, info, context);
+	else
+		take_event(t, info, context);
 	__atomic_fetch_sub(&slope_sampler.at_work, 1, __ATOMIC_SEQ_CST);
+	if (slope_sampler.waking)
+		slope_waiting_settle(context);
 	errno = error;
 }

@@ -3,7 +3,7 @@
  * The start. `slope record` says in the environment what is to be done:
  *
  *   SLOPE_SAMPLER_OUT    the profile to write; %p in it is the process
- *   SLOPE_SAMPLER        words: period=NANOSECONDS, clock=wall, trampoline=no, main=PID
+ *   SLOPE_SAMPLER        words: period=NANOSECONDS, clock=wall, trampoline=no, meters=WORD,... (meters.h), main=PID
  *   SLOPE_SAMPLER_CONTROL the file by which it can be talked to (format/channel.h)
  *   SLOPE_SAMPLER_IMAGES set by ourselves before an exec: PID.COUNT, how many profiles the process has left
  */
@@ -79,6 +79,8 @@ static void read_options(struct slope_sampler *s, const char *words)
 	if (s->period_ns < PERIOD_LEAST_NS)
 		s->period_ns = PERIOD_LEAST_NS;
 	s->wall = clock && !strncmp(clock, "wall", 4);
+	slope_meters_read(&s->meters, word(words, "meters"), s->wall);
+	s->waking = s->wall || slope_overflows_wake(&s->meters);
 	s->trampolines = !(trampoline && !strncmp(trampoline, "no", 2));
 	s->impossible = s->trampolines && !slope_trampolines_possible();
 	s->trampolines &= !s->impossible;
@@ -118,7 +120,7 @@ static void copy_arguments(struct slope_sampler *s, int argc, char **argv)
 __attribute__((constructor)) static void begin(int argc, char **argv)
 {
 	struct slope_sampler *s = &slope_sampler;
-	const struct slope_config config = { .units = SLOPE_SAMPLED_UNITS, .contexts = true };
+	struct slope_config config = { .contexts = true };
 	int error = errno;
 
 	slope_sampler_reals();
@@ -129,6 +131,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv)
 	s->host = (struct slope_host){ .pages = pages, .release = release };
 	slope_arena_init(&s->arena, &s->host);
 	copy_arguments(s, argc, argv);
+	config.units = slope_meters_units(&s->meters);
 	if (!slope_session_init(&s->session, &config, &s->host))
 		return;
 	slope_trampolines_begin();

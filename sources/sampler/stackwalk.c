@@ -119,7 +119,7 @@ static bool guess_by_frame_pointer(struct walk *w, struct slope_recipe *recipe)
 
 	if (rbp < w->reg[SLOPE_REG_RSP] || rbp % 8 || !read_word(w, rbp + 8, &ra) || slope_trampoline_covers(ra))
 		return false;
-	slope_codemap_find(ra, false, &caller, &w->t->arena, &w->t->scratch);
+	slope_codemap_find(ra, false, &caller, &w->t->scratch);
 	if (!caller.after_call)
 		return false;
 	*recipe = (struct slope_recipe){ .kind = SLOPE_RECIPE_FRAME, .base = SLOPE_REG_RBP, .offset = 16, .keep_off = true,
@@ -157,7 +157,7 @@ static bool step(struct walk *w, enum slope_walk_end *end)
 	*end = SLOPE_WALK_UNSAFE;
 	if (slope_trampoline_covers(w->ip))
 		return false;
-	slope_codemap_find(w->ip, w->exact, &recipe, &t->arena, &t->scratch);
+	slope_codemap_find(w->ip, w->exact, &recipe, &t->scratch);
 	if (t->walked_count)
 		t->walked[t->walked_count - 1].safe &= recipe.after_call && !recipe.unwinder;
 	t->frozen |= recipe.unwinder;
@@ -188,8 +188,10 @@ static bool step(struct walk *w, enum slope_walk_end *end)
 		f->ra = slope_stub_target[stub];
 		f->safe = is_joint(t, f->slot, stub) && f->safe;
 		*end = SLOPE_WALK_JOINED;
-		if (is_joint(t, f->slot, stub))
+		if (is_joint(t, f->slot, stub)) {
+			t->walked_count -= recipe.own;   /* in place of the one that is kept, by a tail call */
 			return false;
+		}
 	} else if (recipe.own) {
 		t->walked_count--;       /* none of the program's */
 	}

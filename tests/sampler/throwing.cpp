@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Exceptions through many activations: caught far above, thrown again, in destructors' way, in threads.
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -46,14 +47,15 @@ static long run(int times)
 	return sum * 1000003 + count;
 }
 
-int main()
+int main(int argc, char **argv)
 {
 	std::vector<std::thread> threads;
 	long result[4];
+	int times = argc > 1 ? atoi(argv[1]) : 1;
 
-	printf("%ld\n", run(12000));
+	printf("%ld\n", run(12000 * times));
 	for (int t = 0; t < 4; t++)
-		threads.emplace_back([t, &result] { result[t] = run(3000 + t); });
+		threads.emplace_back([t, times, &result] { result[t] = run(3000 * times + t); });
 	for (auto &t : threads)
 		t.join();
 	for (long r : result)
