@@ -183,16 +183,20 @@ static bool has_more(void)
 
 bool slope_controlling_request(const siginfo_t *info)
 {
+	int cancellable;
+
 	if (info->si_code != SI_QUEUE || info->si_value.sival_int != SLOPE_CHANNEL_VALUE)
 		return false;
 	if (!slot || syscall(SYS_getpid) != slope_sampler.pid)
 		return true;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
 	do {
 		if (__atomic_exchange_n(&busy, 1, __ATOMIC_SEQ_CST))
-			return true;     /* another thread is at it, and will see this one, too */
+			break;           /* another thread is at it, and will see this one, too */
 		if (has_more())
 			serve();
 		__atomic_store_n(&busy, 0, __ATOMIC_SEQ_CST);
 	} while (slot && has_more());
+	pthread_setcancelstate(cancellable, NULL);
 	return true;
 }

@@ -353,14 +353,18 @@ static bool write_to(const char *out, const char *ended, int exit_code, int sign
 	int error = errno;
 	sigset_t all, before;
 	bool good = false;
+	int cancellable;
 
 	if (!slope_sampler.on || syscall(SYS_getpid) != slope_sampler.pid)
 		return false;
+	/* A thread that is to be cancelled must not be so in the midst of it: files are where that happens. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
 	/* A second signal that would end the process waits until the profile of the first is there. */
 	sigfillset(&all);
 	SLOPE_REAL(pthread_sigmask)(SIG_BLOCK, &all, &before);
 	if (!may_write()) {
 		SLOPE_REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
+		pthread_setcancelstate(cancellable, NULL);
 		errno = error;
 		return false;
 	}
@@ -376,6 +380,7 @@ static bool write_to(const char *out, const char *ended, int exit_code, int sign
 	__atomic_store_n(&slope_sampler.stopped, false, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&slope_sampler.writing, 0, __ATOMIC_RELEASE);
 	SLOPE_REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
+	pthread_setcancelstate(cancellable, NULL);
 	errno = error;
 	return good;
 }
