@@ -5,6 +5,7 @@
  *
  *   flow.h, jumptables.c   control flow graphs of machine code
  *   pathplaces.c           which graph a piece of code belongs to
+ *   pathvalues.c           where the path register is known beforehand
  *   pathmaking.h           what is added to translated code: pathcode.c, pathcounting.c, pathswitches.c
  *   pathevents.c           what is left to C: edges, switches, counts
  *   pathlandings.c         and paths that are left and begun out of the ordinary
@@ -99,6 +100,7 @@ struct path_graph {
 	bool hits_own;
 	struct path_cases *cases;    /* of its switches */
 	uint64_t lowest, span;       /* where all its code lies */
+	int64_t *value;              /* pathvalues.c; NULL: nothing is known */
 };
 
 /*
@@ -167,6 +169,19 @@ static inline uint64_t path_begin(const struct path_graph *g, uint32_t vertex)
 	return (uint64_t)(slope_path_begin(&g->core->paths, vertex) + g->shift);
 }
 
+/* ---- pathvalues.c; all with the lock held ---- */
+
+void pathvalues_find(struct path_graph *g, struct slope_arena *arena);
+/* Is CTX_PATH always the same in this block? */
+bool pathvalues_known(const struct path_graph *g, uint32_t vertex, int64_t *path);
+/*
+ * A path begins with this block. If nobody had expected that, blocks that have been made of the graph are made anew, and the
+ * one in the making must be.
+ */
+void pathvalues_begin(struct path_graph *g, uint32_t vertex);
+/* How often that has happened. */
+uint64_t pathvalues_surprises(void);
+
 /* ---- pathcode.c: what is added; all of them keep what is alive where they stand ---- */
 
 /* The program takes this edge; `target`: where that leads. Nothing if it has no code. */
@@ -178,7 +193,7 @@ void pathcode_on(struct maker *m, const struct step *s, uint64_t next);
 void pathcode_branch(struct maker *m, unsigned step, bool last);
 void pathcode_cold(struct maker *m, const struct cold *c);
 /* Behind a call, whose return address is on the stack; target 0: not known. */
-void pathcode_call(struct maker *m, uint64_t target);
+void pathcode_call(struct maker *m, const struct step *s, uint64_t target);
 /* A function begins: CTX_PATH is in another context from here on. */
 void pathcode_context(struct maker *m, uint32_t fn, bool flags);
 /* May returns to behind the call find by themselves what it does when it has come back? */

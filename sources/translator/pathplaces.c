@@ -327,6 +327,7 @@ static struct path_graph *make(uint64_t entry, uint32_t fn)
 			g->span = b->start + b->bytes;
 	}
 	g->span -= g->lowest;
+	pathvalues_find(g, &places.arena);
 	return g;
 }
 
@@ -481,6 +482,7 @@ static bool split(struct path_graph *g, uint32_t vertex, uint64_t pc)
 	core->way = w.way;
 	core->paths = w.paths;
 	g->flow = w.flow;
+	pathvalues_begin(g, second);
 	return cut_place(g, vertex, second, end);
 }
 
@@ -517,7 +519,8 @@ static void drop_place(const struct path_place *p)
 	}
 }
 
-uint64_t pathplaces_begin(uint64_t pc)
+/* The block that begins there; it may become one by that. NULL: none is followed there. */
+static const struct path_place *place_of_begin(uint64_t pc)
 {
 	const struct path_place *p = pathplaces_at(pc);
 
@@ -525,10 +528,18 @@ uint64_t pathplaces_begin(uint64_t pc)
 		drop_place(p);
 		p = pathplaces_at(pc);
 	}
+	if (p && p->start != pc && split(p->graph, p->vertex, pc))
+		p = pathplaces_find(pc);
+	return p;
+}
+
+uint64_t pathplaces_begin(uint64_t pc)
+{
+	const struct path_place *p = place_of_begin(pc);
+
 	if (!p)
 		return PATHS_NONE;
-	if (p->start != pc && split(p->graph, p->vertex, pc))
-		p = pathplaces_find(pc);
+	pathvalues_begin(p->graph, p->vertex);
 	return path_begin(p->graph, p->vertex);
 }
 
@@ -549,7 +560,8 @@ uint64_t pathplaces_begin_behind(uint64_t pc)
 		return pathplaces_begin(pc);
 	if (p->graph->core->paths.edge[edge].cut)
 		return path_begin(call->graph, call->vertex);
-	return pathplaces_begin(pc) - (uint64_t)p->graph->core->paths.edge[edge].add;
+	p = place_of_begin(pc);
+	return p ? path_begin(p->graph, p->vertex) - (uint64_t)p->graph->core->paths.edge[edge].add : PATHS_NONE;
 }
 
 uint32_t pathplaces_edge(const struct path_place *p, enum slope_edge_way way, uint64_t target)
