@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sources/sampler/reals.h"
+#include "sources/sampler/trampolines.h"
 
 #define CACHE_ENTRIES 8192u
 #define KEEP_OFF_MAX 32u
@@ -116,6 +117,8 @@ static uint32_t note_code(const struct dl_find_object *found, struct slope_arena
 	code->unwinder = is_named(path, "libgcc_s", "libunwind");
 	code->own = code->start <= (uint64_t)(uintptr_t)&note_code && (uint64_t)(uintptr_t)&note_code < code->end;
 	slope_copy(code->path, path, length + 1);
+	if (is_named(path, "libunwind.so", "libunwind-"))
+		slope_trampolines_stop();
 	read_headers(code);
 	if (!code->stays)
 		copy_starts(code);
