@@ -38,7 +38,7 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		{ "top", 'n', SLOPE_OPTION_NUMBER, &s->top, "N",
 		  "show at most N functions; 0: all (10; all with --json)", 0, UINT32_MAX },
 		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME",
-			"the cost unit, or an event of record --event (the first that was recorded)", 0, 0 },
+			"the cost unit, or an event that was measured (the first that was recorded)", 0, 0 },
 		{ "ascii", 0, SLOPE_OPTION_FLAG, &s->ascii, NULL, "a tree of ASCII only (where the locale is not UTF-8)", 0, 0 },
 		{ "color", 0, SLOPE_OPTION_CHOICE, &s->color, SLOPE_COLOR_CHOICES,
 		  "colours: on a terminal unless NO_COLOR is set (auto)", 0, 0 },
