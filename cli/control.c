@@ -185,13 +185,16 @@ static bool ask(struct slope_live *live, const struct settings *s, enum slope_ch
 	if (answer.silent)
 		slope_say("process %ld does not answer (it is stopped, or blocks all signals); it will follow when it goes on",
 			  (long)answer.silent);
+	if (answer.waiting && (snapshot || !s->quiet) && s->order != ORDER_STATUS)
+		slope_say("%zu process%s in a call that is not interrupted, and follow%s when it ends", answer.waiting,
+			  answer.waiting == 1 ? " waits" : "es wait", answer.waiting == 1 ? "s" : "");
 	if (answer.failed)
 		slope_say("%zu of %zu processes could not write their profile", answer.failed, answer.answered);
 	if (!answer.asked && snapshot)
 		slope_say("process %ld has ended meanwhile, or is not ready yet", main_pid);
-	if (answer.silent || answer.failed)
+	if (answer.silent || answer.failed || (answer.waiting && snapshot))
 		return false;
-	if (s->order <= ORDER_STOP && !s->quiet)
+	if (s->order <= ORDER_STOP && !s->quiet && !answer.waiting)
 		slope_say("%s: %s, %zu process%s", live->channel->program, state_of(live), answer.answered,
 			  answer.answered == 1 ? "" : "es");
 	return answer.asked || !snapshot;

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/attach.h"
 #include "cli/datafile.h"
 #include "cli/duration.h"
 #include "cli/events.h"
@@ -94,7 +95,7 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		{ "delayed", 0, SLOPE_OPTION_FLAG, &s->delayed, NULL,
 		  "with --source=sampler: measure nothing until 'slope ctl start' says so", 0, 0 },
 		{ "attach", 0, SLOPE_OPTION_TEXT, &s->attach, "PID",
-		  "not possible: nothing can be loaded safely into a program that runs; says what to do instead", 0, 0 },
+		  "sample a program that runs, from outside, until it ends, Ctrl-C, or the duration is over; calls are not counted", 0, 0 },
 		{ "no-symbols", 0, SLOPE_OPTION_FLAG, &s->no_symbols, NULL,
 		  "leave names, files and lines for the report to find", 0, 0 },
 		{ "verify", 0, SLOPE_OPTION_FLAG, &s->verify, NULL,
@@ -519,7 +520,7 @@ static int run(const char *command, int argc, char **argv, char **profile)
 	if (parsed == SLOPE_PARSED_HELP)
 		result = 0;
 	else if (parsed == SLOPE_PARSED && s.attach)
-		slope_sampled_no_attach(s.attach);
+		result = slope_sampled_attachable(&s, argc > 1) && sensible(&s) ? slope_attach(&s) : SLOPE_EXIT_FAILED;
 	else if (parsed == SLOPE_PARSED && argc < 2)
 		slope_say("which program? Type '%s [options] PROGRAM [ARGS]'", command);
 	else if (parsed == SLOPE_PARSED && sensible(&s))

@@ -2,15 +2,14 @@
 #include "cli/sampled.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/attach.h"
 #include "cli/messages.h"
 #include "cli/metering.h"
 #include "cli/observer.h"
@@ -220,17 +219,22 @@ void slope_sampled_channel_close(struct slope_recording *r)
 	slope_live_close(&r->live);
 }
 
-void slope_sampled_no_attach(const char *pid)
+bool slope_sampled_attachable(struct slope_settings *s, bool program)
 {
-	char *end;
-	long number = strtol(pid, &end, 10);
+	const char *other = s->clock ? "--clock=wall" : s->no_trampoline ? "--no-trampoline" : s->delayed ? "--delayed" :
+			    s->event ? "--event" : s->verify ? "--verify" : NULL;
 
-	if (end == pid || *end || number <= 0)
-		slope_say("--attach=%s: that is no process id; and a program that runs cannot be sampled: start it with "
-			  "'slope record --source=sampler --delayed PROGRAM'", pid);
-	else if (kill((pid_t)number, 0) != 0 && errno == ESRCH)
-		slope_say("--attach=%s: there is no such process", pid);
-	else
-		slope_say("--attach=%s: a library cannot be loaded safely into a program that runs, for it may hold any lock just now; "
-			  "start it with 'slope record --source=sampler --delayed PROGRAM' and use 'slope ctl start' when it matters", pid);
+	if (s->source != SLOPE_SOURCE_ANY && s->source != SLOPE_SOURCE_SAMPLER)
+		slope_say("--attach is for the sampler: leave --source out; other sources have to start the program");
+	else if (program)
+		slope_say("--attach=%s is a program that runs already; leave the program's name out", s->attach);
+	else if (other)
+		slope_say("--attach looks at the program from outside: leave %s out", other);
+	else if (s->rate > SLOPE_ATTACH_RATE_MAX)
+		slope_say("--rate=%llu: with --attach, at most %u", (unsigned long long)s->rate, SLOPE_ATTACH_RATE_MAX);
+	else {
+		s->source = SLOPE_SOURCE_SAMPLER;
+		return true;
+	}
+	return false;
 }

@@ -29,7 +29,7 @@ bool slope_sampled_channel(struct slope_recording *r, const struct slope_setting
 /* The file goes, unless processes of the program go on. */
 void slope_sampled_channel_close(struct slope_recording *r);
 
-/* Why a program that runs cannot be sampled, and what to do instead: one line. */
-void slope_sampled_no_attach(const char *pid);
+/* Do the settings fit --attach? Then they are for the sampler. If not, one line says why. `program`: one was named. */
+bool slope_sampled_attachable(struct slope_settings *s, bool program);
 
 #endif

@@ -20,6 +20,7 @@
 #define FOLDERS 2u
 #define NS_PER_S UINT64_C(1000000000)
 #define SLACK_NS UINT64_C(20000000)      /* the kernel tells starts in ticks */
+#define HELD_AFTER_NS UINT64_C(200000000) /* a signal that is held back so long is for a reason */
 #define START_FIELD 22                   /* in /proc/PID/stat */
 
 void slope_live_close(struct slope_live *live)
@@ -373,6 +374,29 @@ static size_t send_all(struct slope_live *live, uint64_t *asked, int *wrong)
 	return count;
 }
 
+/* It sleeps, and the signal has come but is held back. */
+static bool waits(const struct slope_channel_slot *slot)
+{
+	char path[64], *line = NULL;
+	size_t room = 0;
+	unsigned long long pending = 0;
+	bool sleeps = false;
+
+	snprintf(path, sizeof path, "/proc/%lu/status", (unsigned long)slot->pid);
+	FILE *file = fopen(path, "re");
+
+	while (file && getline(&line, &room, file) > 0) {
+		if (!strncmp(line, "State:", 6))
+			sleeps = line[6 + strspn(line + 6, " \t")] == 'S';
+		else if (!strncmp(line, "ShdPnd:", 7))
+			pending = strtoull(line + 7, NULL, 16);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return sleeps && slot->signal >= 1 && slot->signal <= 64 && pending >> (slot->signal - 1) & 1;
+}
+
 static bool is_there(const struct slope_channel_slot *slot, uint64_t claimed)
 {
 	return __atomic_load_n(&slot->claimed_ns, __ATOMIC_SEQ_CST) == claimed && slope_live_process(slot);
@@ -382,16 +406,22 @@ static void gather(struct slope_live *live, const uint64_t *asked, unsigned wait
 {
 	const struct timespec turn = { 0, 1000000 };
 	uint32_t request = live->channel->request;
-	uint64_t until = now_ns() + (uint64_t)wait_ms * 1000000u;
+	uint64_t start = now_ns(), until = start + (uint64_t)wait_ms * 1000000u;
 
 	for (size_t i = 0; i < SLOPE_CHANNEL_SLOTS; i++) {
 		const struct slope_channel_slot *slot = &live->channel->slot[i];
 
 		if (!asked[i])
 			continue;
-		while (!answered(slot, request) && is_there(slot, asked[i]) && now_ns() < until)
+		bool held = false;
+
+		while (!answered(slot, request) && is_there(slot, asked[i]) && now_ns() < until && !held) {
 			nanosleep(&turn, NULL);
-		if (answered(slot, request)) {
+			held = now_ns() - start > HELD_AFTER_NS && waits(slot);
+		}
+		if (held && !answered(slot, request)) {
+			answer->waiting++;
+		} else if (answered(slot, request)) {
 			answer->answered++;
 			answer->failed += slot->failed != 0;
 		} else if (is_there(slot, asked[i])) {

@@ -54,7 +54,8 @@ bool slope_live_of_process(struct slope_live *live, pid_t pid);
 
 struct slope_live_answer {
 	size_t asked, answered, failed;      /* processes; failed: did not get their profile written */
-	pid_t silent;                        /* one that has not answered; 0: all have */
+	size_t waiting;                      /* wait in a call that the sampler does not interrupt: they see to it when that ends */
+	pid_t silent;                        /* one that has not answered, for other reasons; 0: none */
 };
 
 /*

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -191,7 +192,41 @@ static void test_who_is_silent_is_named(void **state)
 	assert_int_equal(a.asked, 1);
 	assert_int_equal(a.answered, 0);
 	assert_int_equal(a.silent, getpid());
+	assert_int_equal(a.waiting, 0);
 	sigaction(SIGRTMIN, &before, NULL);
+}
+
+static void test_who_holds_the_signal_back_is_not_waited_for(void **state)
+{
+	struct sigaction listen = { .sa_handler = hear_nothing };
+	struct slope_channel_slot *slot = &made.channel->slot[9];
+	struct slope_live_answer a;
+	struct timespec now;
+	sigset_t held;
+	pid_t child;
+
+	(void)state;
+	made.channel->slot[9].pid = 0;
+	if ((child = fork()) == 0) {
+		sigaction(SIGRTMIN, &listen, NULL);
+		sigemptyset(&held);
+		sigaddset(&held, SIGRTMIN);
+		sigprocmask(SIG_BLOCK, &held, NULL);
+		clock_gettime(CLOCK_BOOTTIME, &now);
+		slot->claimed_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+		slot->signal = (uint32_t)SIGRTMIN;
+		__atomic_store_n(&slot->pid, (uint32_t)getpid(), __ATOMIC_SEQ_CST);
+		sleep(30);
+		_exit(0);
+	}
+	for (unsigned i = 0; i < 5000 && !__atomic_load_n(&slot->pid, __ATOMIC_SEQ_CST); i++)
+		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+	assert_true(slope_live_ask(&made, SLOPE_CHANNEL_SETTLE, true, NULL, 20000, &a));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_int_equal(a.asked, 1);
+	assert_int_equal(a.waiting, 1);
+	assert_int_equal(a.silent, 0);
 }
 
 static void test_every_allocation_may_fail(void **state)
@@ -226,6 +261,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_folder_that_others_see_is_not_used, begin, end),
 		cmocka_unit_test_setup_teardown(test_who_is_asked_answers, begin, end),
 		cmocka_unit_test_setup_teardown(test_who_is_silent_is_named, begin, end),
+		cmocka_unit_test_setup_teardown(test_who_holds_the_signal_back_is_not_waited_for, begin, end),
 		cmocka_unit_test_setup_teardown(test_every_allocation_may_fail, begin, end),
 	};
 
