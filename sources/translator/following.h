@@ -5,6 +5,7 @@
  *
  *   flow.h, jumptables.c   control flow graphs of machine code
  *   pathplaces.c           which graph a piece of code belongs to
+ *   pathindex.c            and where the blocks of all graphs are
  *   pathvalues.c           where the path register is known beforehand
  *   pathmaking.h           what is added to translated code: pathcode.c, pathcounting.c, pathswitches.c
  *   pathevents.c           what is left to C: edges, switches, counts
@@ -136,12 +137,27 @@ struct path_place {
 	uint32_t vertex;
 };
 
+/* ---- pathindex.c; all with the lock held ---- */
+
+#define PATHINDEX_LINE_LOG2 7u
+
+/* The block around this address, if there is a graph already; it may be in the middle of an instruction, or of nothing. */
+const struct path_place *pathindex_find(uint64_t pc);
+/* Code in this range is gone, or another. */
+void pathindex_forget(uint64_t address, uint64_t bytes);
+/* Adds a block of the graph. False when memory runs out. */
+bool pathindex_keep(struct path_graph *g, uint32_t vertex);
+/* A block has become two: what was known of the whole is now so of the second part, by which it is left. */
+bool pathindex_cut(struct path_graph *g, uint32_t vertex, uint32_t second, uint64_t end);
+/* The block is no code: what lies between functions may look like some. */
+void pathindex_drop(const struct path_place *p);
+/* Does no block touch this line? */
+bool pathindex_is_free(uint64_t line);
+
 /* ---- pathplaces.c; all with the lock held ---- */
 
 /* The block around this code, made on first use; NULL: paths are not followed there. */
 const struct path_place *pathplaces_at(uint64_t pc);
-/* The same if there is a graph already: for addresses that may be in the middle of an instruction, or of nothing. */
-const struct path_place *pathplaces_find(uint64_t pc);
 /* The same as pathplaces_at for code that belongs to the function `fn` if it belongs to none yet. */
 const struct path_place *pathplaces_at_for(uint64_t pc, uint32_t fn);
 /* What CTX_PATH is where control comes to pc from elsewhere. */
@@ -156,8 +172,6 @@ const struct path_graph *pathplaces_counted(uint64_t counter);
 uint64_t pathplaces_counters_end(void);
 /* The same for what is used of the cache. */
 uint64_t pathplaces_hits_end(void);
-/* Code in this range is gone, or another. */
-void pathplaces_forget(uint64_t address, uint64_t bytes);
 /* Instructions from `from` up to `to`. */
 uint32_t pathplaces_instructions(uint64_t from, uint64_t to);
 
