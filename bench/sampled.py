@@ -37,11 +37,11 @@ print(sum(fib(16) + tak(8, 5, 2) + deep(900) for _ in range(int(sys.argv[1]))))
 
 
 class Program(programs.Program):
-    """`profiled`: the same, built with -pg; None: it cannot be had."""
+    """`profiled`: the same, built with -pg; None: it cannot be had. `built`: it is there for that alone."""
 
-    def __init__(self, name, command, stdin=None, threads=False, profiled=None):
+    def __init__(self, name, command, stdin=None, threads=False, profiled=None, built=False):
         super().__init__(name, command, stdin, threads)
-        self.profiled = profiled
+        self.profiled, self.built = profiled, built
 
 
 def write(path, text):
@@ -70,12 +70,12 @@ def installed(at, scale):
     every = [
         Program("bzip2", ["bzip2", "-c", at("bzip2.text")]),
         Program("gawk", ["gawk", "-f", at("work.awk"), at("gawk.text")]),
-        Program("lua, calls", ["lua5.4", at("calls.lua"), str(int(6500 * scale))]),
-        Program("python3, calls", ["/usr/bin/python3", "-S", "-E", at("calls.py"), str(int(8000 * scale))]),
+        Program("lua-calls", ["lua5.4", at("calls.lua"), str(int(6500 * scale))]),
+        Program("python3-calls", ["/usr/bin/python3", "-S", "-E", at("calls.py"), str(int(8000 * scale))]),
         Program("sort", ["sort", "--parallel=1", "-S", "400M", "-f", at("sort.text")]),
         Program("sqlite3", ["sqlite3", ":memory:"], stdin=at("queries.sql")),
         Program("xmllint", ["xmllint", "--format", at("catalogue.xml")]),
-        Program("pigz, threads", ["pigz", "-p4", "-n", "-c", at("pigz.text")], threads=True),
+        Program("pigz-threads", ["pigz", "-p4", "-n", "-c", at("pigz.text")], threads=True),
     ]
     there = [p for p in every if shutil.which(p.command[0])]
     for p in every:
@@ -128,19 +128,19 @@ def from_source(folder, at, scale):
     found = []
     write(os.path.join(folder, "lua5.4-deb-multiarch.h"), '#define DEB_HOST_MULTIARCH "x86_64-linux-gnu"\n')
     for name, sources, options, rest in (
-            ("built bzip2", bzip2, ["-D_FILE_OFFSET_BITS=64"], ["-c", at("bzip2.text")]),
-            ("built lua, calls", lua, ["-I" + folder, "-DLUA_USE_LINUX", "-Wl,-E", "-lm", "-ldl"], [at("calls.lua"), str(int(6500 * scale))])):
-        both = compile_both(folder, name.replace(" ", "-").replace(",", ""), sources, *options)
+            ("built-bzip2", bzip2, ["-D_FILE_OFFSET_BITS=64"], ["-c", at("bzip2.text")]),
+            ("built-lua-calls", lua, ["-I" + folder, "-DLUA_USE_LINUX", "-Wl,-E", "-lm", "-ldl"], [at("calls.lua"), str(int(6500 * scale))])):
+        both = compile_both(folder, name, sources, *options)
         if both:
-            found.append(Program(name, [both[0], *rest], profiled=[both[1], *rest]))
+            found.append(Program(name, [both[0], *rest], profiled=[both[1], *rest], built=True))
     return found
 
 
 def guests(folder, scale):
     """With a profiled twin, too."""
     found = []
-    for name, source, words, threads in (("exceptions, C++", "throwing.cpp", [str(max(1, round(7 * scale)))], True),
-                                         ("recursion, C", "deepest.c", ["100", str(int(5_000_000 * scale)), "1"], False)):
+    for name, source, words, threads in (("exceptions", "throwing.cpp", [str(max(1, round(7 * scale)))], True),
+                                         ("recursion", "deepest.c", ["100", str(int(5_000_000 * scale)), "1"], False)):
         both = compile_both(folder, source.split(".")[0], [os.path.join(GUESTS, source)])
         if both:
             found.append(Program(name, [both[0], *words], threads=threads, profiled=[both[1], *words]))

@@ -74,9 +74,8 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		{ "paths", 0, SLOPE_OPTION_FLAG, &s->paths, NULL,
 		  "count the ways through each function; input sizes only where they are asked for, too", 0, 0 },
 		{ "event", 0, SLOPE_OPTION_TEXT, &s->event, "LIST",
-		  "measure paths, with --contexts in each context, by up to 4 of: time, cycles, cache-misses, ...; "
-		  "with --source=sampler, sample by up to 3 of NAME[:PERIOD]: these, page-faults, alloc-bytes, live-bytes, "
-		  "read-bytes, write-bytes, lock-wait", 0, 0 },
+		  "measure paths by up to 4 of: time, cycles, cache-misses, ...; with --source=sampler, "
+		  "sample by up to 3 of NAME[:PERIOD], also of alloc-bytes, live-bytes, read-bytes, write-bytes, lock-wait", 0, 0 },
 		{ "path-sample", 0, SLOPE_OPTION_NUMBER, &s->path_sample, "N",
 		  "with events: measure a few paths for each N calls and ends of paths (1000); 1: all of them", 1, UINT32_MAX },
 		{ "perturbation", 0, SLOPE_OPTION_MAYBE, &s->perturbation, "ROUNDS",

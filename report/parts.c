@@ -31,18 +31,26 @@ const char *slope_parts_part(uint64_t part, uint64_t whole, char *text, size_t b
 	return slope_parts_percent(slope_share_of(part, whole), text, bytes);
 }
 
+const char *slope_parts_measure(const char *unit)
+{
+	static const char *const time[] = { "time", "cpu-time", "wall-time", "task-clock", "cpu-clock", "lock-wait" };
+	size_t length = strlen(unit), tail = strlen("-bytes");
+
+	for (size_t i = 0; i < sizeof time / sizeof *time; i++)
+		if (!strcmp(unit, time[i]))
+			return "nanoseconds";
+	return length > tail && !strcmp(unit + length - tail, "-bytes") ? "bytes" : NULL;
+}
+
 const char *slope_parts_unit(const char *unit)
 {
+	const char *measure = slope_parts_measure(unit);
+
 	if (!strcmp(unit, "ir"))
 		return " (instructions)";
 	if (!strcmp(unit, "bb"))
 		return " (basic blocks)";
-	static const char *const time[] = { "time", "cpu-time", "wall-time", "task-clock", "cpu-clock", "lock-wait" };
-
-	for (size_t i = 0; i < sizeof time / sizeof *time; i++)
-		if (!strcmp(unit, time[i]))
-			return " (nanoseconds)";
-	return "";
+	return measure && !strcmp(measure, "nanoseconds") ? " (nanoseconds)" : "";
 }
 
 /* ---- head ---- */

@@ -16,6 +16,9 @@ const char *slope_parts_percent(double share, char *text, size_t bytes);
 /* The same for part of whole. */
 const char *slope_parts_part(uint64_t part, uint64_t whole, char *text, size_t bytes);
 
+/* What the numbers of a cost unit are: "nanoseconds" or "bytes"; NULL: they count something. */
+const char *slope_parts_measure(const char *unit);
+
 /* What a cost unit counts, as " (instructions)"; "" for one that we do not know. */
 const char *slope_parts_unit(const char *unit);
 

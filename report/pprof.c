@@ -29,6 +29,7 @@
 
 #include "report/functions.h"
 #include "report/names.h"
+#include "report/parts.h"
 #include "report/protobuf.h"
 #include "report/callpaths.h"
 
@@ -44,7 +45,7 @@ enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYMBOL, FUNCTION_FILE, FUNCTION_LINE };
 
 enum text {
-	TEXT_EMPTY, TEXT_COUNT, TEXT_NANOSECONDS, TEXT_CALLS, TEXT_CALLS_BY_N, TEXT_N, TEXT_CELLS, TEXT_THREAD, TEXT_COMMENT,
+	TEXT_EMPTY, TEXT_COUNT, TEXT_NANOSECONDS, TEXT_BYTES, TEXT_CALLS, TEXT_CALLS_BY_N, TEXT_N, TEXT_CELLS, TEXT_THREAD, TEXT_COMMENT,
 	TEXTS
 };
 
@@ -104,8 +105,9 @@ static size_t value_at(const struct pprof *pp, uint32_t unit, unsigned which)
 static uint64_t measure_of(const struct pprof *pp, uint32_t unit)
 {
 	const char *name = pp->p->unit_name[unit];
+	const char *measure = name ? slope_parts_measure(name) : NULL;
 
-	return name && !strcmp(name, "time") ? TEXT_NANOSECONDS : TEXT_COUNT;
+	return !measure ? TEXT_COUNT : !strcmp(measure, "bytes") ? TEXT_BYTES : TEXT_NANOSECONDS;
 }
 
 static void put_type(struct pprof *pp, uint32_t field, uint64_t type, uint64_t unit)
@@ -348,7 +350,7 @@ static void put_module_texts(struct pprof *pp, const struct slope_profile_module
 static bool put_texts(struct pprof *pp)
 {
 	static const char *const fixed[TEXT_COMMENT] = {
-		"", "count", "nanoseconds", "calls", "calls_by_n", "n", "cells", "thread",
+		"", "count", "nanoseconds", "bytes", "calls", "calls_by_n", "n", "cells", "thread",
 	};
 	static const char *const ending[UNIT_TEXTS] = { "", "_total", "_by_n" };
 	const struct slope_profile *p = pp->p;

@@ -177,12 +177,12 @@ static void put_name(struct speedscope *s, uint32_t unit, const struct slope_pro
 static void put_profile(struct speedscope *s, const struct sheet *sheet, uint32_t unit,
 			const struct slope_profile_thread *which, bool process)
 {
-	bool time = s->p->unit_name[unit] && !strcmp(s->p->unit_name[unit], "time");
+	const char *measure = s->p->unit_name[unit] ? slope_parts_measure(s->p->unit_name[unit]) : NULL;
 
 	slope_json_object(&s->j, NULL, false);
 	slope_json_string(&s->j, "type", "sampled");
 	put_name(s, unit, which, process);
-	slope_json_string(&s->j, "unit", time ? "nanoseconds" : "none");
+	slope_json_string(&s->j, "unit", measure ? measure : "none");
 	slope_json_uint(&s->j, "startValue", 0);
 	slope_json_uint(&s->j, "endValue", sum_of(s, sheet, unit));
 	if (s->contexts)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sources/sampler/reals.h"
+#include "sources/sampler/trampolines.h"
 
 #define CACHE_ENTRIES 8192u
 #define KEEP_OFF_MAX 32u
@@ -18,7 +19,7 @@ struct entry {
 
 static struct {
 	struct slope_code *code[SLOPE_CODE_MAX];
-	uint32_t count;              /* code[0] is unused */
+	uint32_t count;              /* the last one's number: code[0] is unused */
 	uint32_t epoch;
 	const char *program;
 	struct {
@@ -26,7 +27,7 @@ static struct {
 	} keep_off[KEEP_OFF_MAX];
 	unsigned keep_offs;
 	struct entry cache[CACHE_ENTRIES];
-} map = { .count = 1 };
+} map;                               /* large, and all zero at the start: not a byte of it in the file */
 
 /* ---- modules ---- */
 
@@ -116,13 +117,15 @@ static uint32_t note_code(const struct dl_find_object *found, struct slope_arena
 	code->unwinder = is_named(path, "libgcc_s", "libunwind");
 	code->own = code->start <= (uint64_t)(uintptr_t)&note_code && (uint64_t)(uintptr_t)&note_code < code->end;
 	slope_copy(code->path, path, length + 1);
+	if (is_named(path, "libunwind.so", "libunwind-"))
+		slope_trampolines_stop();
 	read_headers(code);
 	if (!code->stays)
 		copy_starts(code);
-	uint32_t number = __atomic_fetch_add(&map.count, 1, __ATOMIC_RELAXED);
+	uint32_t number = __atomic_add_fetch(&map.count, 1, __ATOMIC_RELAXED);
 
 	if (number >= SLOPE_CODE_MAX) {
-		__atomic_store_n(&map.count, SLOPE_CODE_MAX, __ATOMIC_RELAXED);
+		__atomic_store_n(&map.count, SLOPE_CODE_MAX - 1, __ATOMIC_RELAXED);
 		return 0;
 	}
 	__atomic_store_n(&map.code[number], code, __ATOMIC_RELEASE);
@@ -156,7 +159,7 @@ static uint32_t code_at(uint64_t ip, struct slope_arena *arena)
 
 	if (SLOPE_REAL(_dl_find_object)((void *)(uintptr_t)ip, &found) != 0)
 		return 0;
-	for (uint32_t i = count < SLOPE_CODE_MAX ? count - 1 : SLOPE_CODE_MAX - 1; i; i--) {
+	for (uint32_t i = count < SLOPE_CODE_MAX ? count : SLOPE_CODE_MAX - 1; i; i--) {
 		const struct slope_code *code = slope_codemap_code(i);
 
 		if (code && is_this(code, &found))

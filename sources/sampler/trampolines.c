@@ -27,6 +27,12 @@ bool slope_trampolines_possible(void)
 	return !shadow;
 }
 
+void slope_trampolines_stop(void)
+{
+	slope_sampler.impossible |= slope_sampler.trampolines;
+	slope_sampler.trampolines = false;
+}
+
 /* The stub that nobody has used for the longest time; 0: all are held. */
 static uint32_t new_stub(void)
 {
@@ -127,7 +133,7 @@ __attribute__((visibility("hidden"))) uint64_t slope_trampoline_returned(uint64_
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	t->placed = false;
 	t->kept[--t->kept_count].node->calls++;
-	if (t->armed && !slope_sampler.stopped)
+	if (t->armed && slope_sampler.trampolines && !slope_sampler.stopped)
 		place_among(t, t->kept_count);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	t->busy = NULL;

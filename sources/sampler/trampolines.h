@@ -50,6 +50,12 @@ static inline uint32_t slope_trampoline_stub(uint64_t address)
 /* Can there be any? Not where the processor keeps return addresses itself, and tells by them. */
 bool slope_trampolines_possible(void);
 
+/*
+ * No more of them, from now on: there is an unwinder that keeps what it has
+ * learnt, asks nobody before it looks, and takes stubs for the end (libunwind).
+ */
+void slope_trampolines_stop(void);
+
 /* Notes the functions where they must not be. */
 void slope_trampolines_begin(void);
 

@@ -54,8 +54,8 @@ static void alarm_in(int ms)
 }
 
 #define TRY(name, ms, call) do { \
-	alarm_in(ms); \
 	double began = now(); \
+	alarm_in(ms); \
 	errno = 0; \
 	long result = (long)(call); \
 	say(name, result, errno, began); \

@@ -290,13 +290,13 @@ static void test_pprof(void **state)
 
 	/*
 	 * str_tolower in thread 2: location 3; calls, calls_by_n, and by_n, total and self, of bb and then of ir; the label
-	 * thread (text 7) with its number, text 16, behind 9 fixed ones, 6 of units and that of thread 1.
+	 * thread (text 8) with its number, text 17, behind 10 fixed ones, 6 of units and that of thread 1.
 	 */
 	static const char sample_2[] = "\x12\x13" "\x0a\x01\x03" "\x12\x08\x04\x00\x00\x07\x07\x00\x32\x32"
-				       "\x1a\x04\x08\x07\x10\x10";
-	/* Its point with n 7: 3 calls for 6 bb and 45 ir; the label n (text 5) in cells (text 6). */
+				       "\x1a\x04\x08\x08\x10\x11";
+	/* Its point with n 7: 3 calls for 6 bb and 45 ir; the label n (text 6) in cells (text 7). */
 	static const char sample_2_7[] = "\x12\x1b" "\x0a\x01\x03" "\x12\x08\x00\x03\x06\x00\x00\x2d\x00\x00"
-					 "\x1a\x04\x08\x07\x10\x10" "\x1a\x06\x08\x05\x18\x07\x20\x06";
+					 "\x1a\x04\x08\x08\x10\x11" "\x1a\x06\x08\x06\x18\x07\x20\x07";
 
 	expect_bytes(&page, sample_2, sizeof(sample_2) - 1);
 	expect_bytes(&page, sample_2_7, sizeof(sample_2_7) - 1);
