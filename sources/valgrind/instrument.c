@@ -232,17 +232,19 @@ static IRExpr *misaligned(struct block *b, IRExpr *address, Int bytes, Bool wide
 
 /*
  * Is one of the words stale, or the access misaligned? Written so that few
- * instructions come of it: stamps and masks are operands in memory.
+ * instructions come of it: stamps and masks are operands in memory, and the
+ * last operation leaves the flags that are asked for.
  */
 static IRExpr *stale_cell(struct block *b, IRExpr *at, IRExpr *misaligned)
 {
-	IRExpr *top = assign(b, Ity_I32, IRExpr_Get(SLOT(top_stamps), Ity_I32));
-	IRExpr *stale = binop32(b, Iop_Sub32, load_words(b, at, 1), top);
+	IRExpr *word = load_words(b, at, 1), *top = assign(b, Ity_I32, IRExpr_Get(SLOT(top_stamps), Ity_I32));
 
-	if (misaligned)
-		stale = binop32(b, Iop_Or32, stale, misaligned);
+	if (!misaligned)
+		return assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLT32S, word, top));
+	IRExpr *stale = binop32(b, Iop_Or32, binop32(b, Iop_Sub32, word, top), misaligned);
+
 	stale = binop32(b, Iop_And32, stale, u32(SLOPE_STALE_MASK));
-	return assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE32, stale, u32(0)));
+	return assign(b, Ity_I1, IRExpr_Unop(Iop_CmpNEZ32, stale));
 }
 
 static IRExpr *stale_cells(struct block *b, IRExpr *at, Int cells, IRExpr *misaligned)
@@ -256,7 +258,13 @@ static IRExpr *stale_cells(struct block *b, IRExpr *at, Int cells, IRExpr *misal
 		stale = stale ? binop(b, Iop_Or64, age, stale) : age;
 	}
 	stale = binop(b, Iop_And64, stale, assign(b, Ity_I64, IRExpr_Get(SLOT(stale_masks), Ity_I64)));
-	return assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, stale, u64(0)));
+	return assign(b, Ity_I1, IRExpr_Unop(Iop_CmpNEZ64, stale));
+}
+
+/* Whole cells at an odd address have odd words, which look stale where stamps are marked. */
+static Bool shows_when_odd(Int bytes)
+{
+	return tool.session.config.marked && bytes >= tool.options.cell_bytes;
 }
 
 static void on_read(struct block *b, IRExpr *address, Int bytes)
@@ -275,7 +283,7 @@ static void on_read(struct block *b, IRExpr *address, Int bytes)
 	IRExpr *at = word_address(b, address, bytes >= tool.options.cell_bytes), *odd = NULL;
 	IRDirty *d = read_call(address, (ULong)bytes);
 
-	if (align_log2(bytes) && !surely_aligned(&o, bytes))
+	if (align_log2(bytes) && !surely_aligned(&o, bytes) && !shows_when_odd(bytes))
 		odd = misaligned(b, address, bytes, cells > 1);
 	d->guard = cells > 1 ? stale_cells(b, at, cells, odd) : stale_cell(b, at, odd);
 	emit(b, d);
@@ -316,8 +324,9 @@ static void check_own(struct block *b, IRExpr *address, Int bytes, Bool aligned)
 		one = load_words(b, word_address(b, plus(b, address, bytes - 1), False), 1);
 		all = binop32(b, Iop_And32, all, one);
 	}
-	all = binop32(b, Iop_And32, all, u32(SLOPE_STAMP_OWN));
-	access_call(b, "tool_write", tool_write, address, bytes, assign(b, Ity_I1, IRExpr_Binop(Iop_CmpEQ32, all, u32(0))));
+	/* The lowest bit: SLOPE_STAMP_OWN. */
+	all = assign(b, Ity_I1, IRExpr_Unop(Iop_32to1, all));
+	access_call(b, "tool_write", tool_write, address, bytes, assign(b, Ity_I1, IRExpr_Unop(Iop_Not1, all)));
 }
 
 static void on_write(struct block *b, IRExpr *address, Int bytes)
