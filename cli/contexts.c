@@ -2,6 +2,7 @@
 /* slope contexts: along which callers the cost of functions comes, as a tree or as JSON. */
 #include <stdlib.h>
 
+#include "analysis/contextmetrics.h"
 #include "cli/datafile.h"
 #include "cli/messages.h"
 #include "cli/options.h"
@@ -9,6 +10,7 @@
 #include "cli/view.h"
 #include "report/contexts_view.h"
 
+#define ENOUGH 0.99              /* executions that were measured: nothing is said of the rest */
 #define NOT_GIVEN UINT64_MAX
 #define TOP_FUNCTIONS 10
 
@@ -33,7 +35,8 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 		  "how many contexts there are for each k, and how many of them are hot", 0, 0 },
 		{ "top", 'n', SLOPE_OPTION_NUMBER, &s->top, "N",
 		  "show at most N functions; 0: all (10; all with --json)", 0, UINT32_MAX },
-		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME", "the cost unit (the first that was recorded)", 0, 0 },
+		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME",
+			"the cost unit, or an event of record --event (the first that was recorded)", 0, 0 },
 		{ "ascii", 0, SLOPE_OPTION_FLAG, &s->ascii, NULL, "a tree of ASCII only (where the locale is not UTF-8)", 0, 0 },
 		{ "color", 0, SLOPE_OPTION_CHOICE, &s->color, SLOPE_COLOR_CHOICES,
 		  "colours: on a terminal unless NO_COLOR is set (auto)", 0, 0 },
@@ -92,7 +95,26 @@ static int print(const struct slope_profile *profile, const struct slope_context
 	return slope_flush_output() && good ? 0 : SLOPE_EXIT_WRONG;
 }
 
-static int show(const struct slope_profile *profile, const char *path, const struct settings *s, double similar)
+/* What --event has measured is a unit like any other. */
+static bool choose_unit(struct slope_profile *profile, const char *name, uint32_t *unit)
+{
+	int metric = name && slope_profile_unit(profile, name) < 0 ? slope_profile_path_metric(profile, name) : -1;
+	double measured;
+
+	if (metric < 0)
+		return slope_view_unit(profile, name, unit);
+	if (!slope_contextmetric_show(profile, (uint32_t)metric, &measured)) {
+		slope_say("out of memory");
+		return false;
+	}
+	if (measured < ENOUGH)
+		slope_say("note: %s is that of %.1f%% of all executions of paths; the others were never measured "
+			  "(record with a smaller --path-sample)", name, measured * 100);
+	*unit = 0;
+	return true;
+}
+
+static int show(struct slope_profile *profile, const char *path, const struct settings *s, double similar)
 {
 	struct slope_contexts_options o = {
 		.report = slope_report_defaults(profile), .function = SLOPE_CALLERS_ALL, .similar = similar,
@@ -101,7 +123,7 @@ static int show(const struct slope_profile *profile, const char *path, const str
 		.sites = s->sites, .statistics = s->statistics,
 	};
 
-	if (!has_contexts(profile, s, path) || !slope_view_unit(profile, s->unit, &o.report.unit) ||
+	if (!has_contexts(profile, s, path) || !choose_unit(profile, s->unit, &o.report.unit) ||
 	    (s->function && !slope_view_function(profile, s->function, o.report.unit, &o.function)))
 		return SLOPE_EXIT_WRONG;
 	o.report.top = s->top != NOT_GIVEN ? s->top : s->json ? 0 : TOP_FUNCTIONS;

@@ -49,6 +49,8 @@ bool slope_view_unit(const struct slope_profile *profile, const char *name, uint
 	}
 	for (uint32_t u = 0; u < profile->units; u++)
 		snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", u ? ", " : "", profile->unit_name[u]);
+	for (uint32_t m = 0; m < profile->path_metrics; m++)
+		snprintf(have + strlen(have), sizeof have - strlen(have), ", %s of paths", profile->path_metric_name[m]);
 	slope_say("--unit=%s: the profile has no such cost unit; it has %s", name, have);
 	return false;
 }

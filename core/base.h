@@ -62,6 +62,9 @@ static inline void slope_copy(void *to, const void *from, size_t bytes)
 	unsigned char *t = to;
 	const unsigned char *f = from;
 
+	/* Without a C library, the compiler makes one move of each of these; bytes alone are as slow as they look. */
+	for (; bytes >= 8; bytes -= 8, t += 8, f += 8)
+		__builtin_memcpy(t, f, 8);
 	while (bytes--)
 		*t++ = *f++;
 }

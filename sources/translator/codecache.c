@@ -69,6 +69,8 @@ void codecache_empty(struct codecache *c)
 	start_empty(c);
 	memset(codecache_table, 0, sizeof codecache_table);
 	c->generation++;
+	if (c->died)
+		c->died();
 }
 
 bool codecache_has_room(const struct codecache *c)
@@ -205,6 +207,8 @@ static void kill(struct codecache *c, struct block *b)
 	if (b->dead)
 		return;
 	b->dead = true;
+	if (c->died)
+		c->died();
 	if (place && *place == (uint64_t)b)
 		*place = 0;
 	forget_target(c, b);

@@ -96,6 +96,7 @@ struct codecache {
 	struct slope_map call_by_pc; /* where in the cache the call at this address is made */
 	uint32_t targets;            /* used; the first is no program's */
 	uint64_t generation;         /* counts how often it was emptied */
+	void (*died)(void);          /* called when a block dies, for those who keep addresses in it; or NULL */
 	uint64_t page[CODECACHE_PAGES];      /* that the block in the making is made of */
 	unsigned pages;
 	struct codecache_target returned[CODECACHE_RETURNS];     /* places in it that are returned to */

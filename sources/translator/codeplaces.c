@@ -34,6 +34,11 @@ static struct {
 	struct slope_map function, module_by_path;
 	struct slope_map site;       /* call sites, by return address */
 	struct module *modules;
+	struct {
+		uint64_t changes;    /* of regions, when it was found */
+		uint64_t start, end, offset;
+		struct module *module;
+	} found;                     /* last: the next one is most often there too */
 	bool ready;
 } places;
 
@@ -73,16 +78,31 @@ static struct module *module_of(const char *path)
 	return m;
 }
 
-/* The module around an address, and that address in its own space. */
-static struct module *find(uint64_t address, uint64_t *own)
+/* The region around an address, and its module. */
+static bool find_region(uint64_t address)
 {
-	struct space_region *region = space_at(&runtime.space, address);
+	const struct space_region *region = space_at(&runtime.space, address);
 	struct module *m = region && region->path ? module_of(region->path) : NULL;
 
 	if (!m)
+		return false;
+	places.found.changes = runtime.space.changes;
+	places.found.start = region->start;
+	places.found.end = region->end;
+	places.found.offset = region->offset;
+	places.found.module = m;
+	return true;
+}
+
+/* The module around an address, and that address in its own space. */
+static struct module *find(uint64_t address, uint64_t *own)
+{
+	bool same = address - places.found.start < places.found.end - places.found.start && places.found.changes == runtime.space.changes;
+
+	if (!same && !find_region(address))
 		return NULL;
-	*own = symbols_address(&m->symbols, address - region->start + region->offset);
-	return m;
+	*own = symbols_address(&places.found.module->symbols, address - places.found.start + places.found.offset);
+	return places.found.module;
 }
 
 static void find_code(struct module *m, uint64_t bias)

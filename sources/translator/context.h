@@ -137,6 +137,7 @@ struct context {
 	uint64_t path_context;
 	char *path_window;
 	uint64_t landed;
+	struct path_case *path_case;     /* the one that C has just looked at, if it may be taken without C from now on */
 	uint64_t path_flag;              /* PATHS_MEASURED: the activation that begins next is measured */
 	struct measures *measures;
 	struct slope_context **node;     /* calling contexts by number */

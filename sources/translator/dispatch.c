@@ -117,7 +117,9 @@ static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t gen
 		codecache_remember(&runtime.cache, block,
 				   observer.on || observer.path_contexts ? codeplaces_function(block->pc) : UINT32_MAX,
 				   observer.paths ? pathplaces_begin(block->pc) : 0);
-	else if (block && site->kind == SITE_DIRECT && branch.patch && generation == runtime.cache.generation)
+	if (block && site->kind == SITE_CASE && context_here()->path_case)
+		pathcode_switch_to(context_here()->path_case, block->code);
+	if (block && site->kind == SITE_DIRECT && branch.patch && generation == runtime.cache.generation)
 		codecache_link(&runtime.cache, &branch, block);
 	lock_give(&runtime.lock);
 	return block ? block->code : pc;     /* no code is there: let the processor say so */

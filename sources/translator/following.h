@@ -50,25 +50,24 @@
 #define PATHS_COUNTERS_END 0x7c000000u
 #define PATHS_ARRAY_MAX (1u << 19)       /* a graph with more paths has no counters */
 
-/* The cache in front of a thread's table. */
+/*
+ * The cache in front of a thread's table. All graphs share its first part; those with very many paths have entries of their own
+ * behind it, as long as there are any, whose `graph` need not be looked at.
+ */
 struct path_hit {
-	uint64_t number;
+	uint64_t key;                /* 1 + the path's number, and its context; 0: none */
 	uint64_t graph;              /* 1 + its number */
 	uint64_t count;
 	uint64_t unused;
 };
 #define PATHS_CACHE_AT 0x7c000000u
 #define PATHS_CACHE_LOG2 16u
+#define PATHS_OWN_AT 0x7d200000u
+#define PATHS_OWN_END 0x7ff00000u
+#define PATHS_OWN_LOG2 11u               /* entries of a graph's own, at least and at most */
+#define PATHS_OWN_MAX_LOG2 14u
 #define PATHS_HIT_LOG2 5u
-
-/* Where it would be, in bytes from the first entry. */
-static inline uint32_t path_hit_at(uint64_t number)
-{
-	uint64_t crc = 0;
-
-	__asm__("crc32q %1, %0" : "+r"(crc) : "r"(number));
-	return (uint32_t)crc & ((1u << PATHS_CACHE_LOG2) - 1) << PATHS_HIT_LOG2;
-}
+#define PATHS_HIT_OTHER (1u << PATHS_HIT_LOG2)   /* a path may be in either of two entries, whose distances differ by this bit */
 
 /* With contexts: calls of functions from contexts, and where they lead; in front of the tree. */
 struct path_enter {
@@ -95,24 +94,37 @@ struct path_graph {
 	int64_t shift;               /* CTX_PATH is the numbering's register plus this */
 	uint64_t counters;           /* from %gs, of path 0; 0: it has none */
 	uint64_t counter_count;
+	uint32_t hits;               /* if not: its part of the cache, from %gs, */
+	uint32_t hits_mask;          /* and what of a hash is the distance of an entry in it */
+	bool hits_own;
 	struct path_cases *cases;    /* of its switches */
 	uint64_t lowest, span;       /* where all its code lies */
 };
 
 /*
  * Where a switch leads. Paths that go on: `becomes` is what is added to CTX_PATH. Paths that end: `more` is added to their number, and
- * `becomes` is what CTX_PATH becomes. Times four, plus these; 0: it does not lead there.
+ * `becomes` is what CTX_PATH becomes.
  */
-#define PATH_CASE 1u
-#define PATH_CASE_ENDS 2u
 struct path_case {
 	uint64_t becomes, more;
+	uint64_t to;                 /* in the code cache; 0: C must look, there may be no such case */
+	uint64_t ends;
 };
+#define PATH_CASE_LOG2 5u
 struct path_cases {
 	struct path_cases *next;
 	uint32_t count;
 	struct path_case at[];       /* by distance from the graph's lowest address */
 };
+
+/* Where in its part of the cache a path of the graph would be. */
+static inline uint32_t path_hit_at(const struct path_graph *g, uint64_t key)
+{
+	uint64_t crc = 0;
+
+	__asm__("crc32q %1, %0" : "+r"(crc) : "r"(key));
+	return g->hits + ((uint32_t)crc & g->hits_mask);
+}
 
 /* A block of one. */
 struct path_place {
@@ -140,6 +152,8 @@ const struct path_place *pathplaces_call_before(uint64_t pc);
 const struct path_graph *pathplaces_counted(uint64_t counter);
 /* Where they end. */
 uint64_t pathplaces_counters_end(void);
+/* The same for what is used of the cache. */
+uint64_t pathplaces_hits_end(void);
 /* Code in this range is gone, or another. */
 void pathplaces_forget(uint64_t address, uint64_t bytes);
 /* Instructions from `from` up to `to`. */
@@ -177,6 +191,8 @@ bool pathcode_return(struct maker *m, const struct step *s);
 void pathcode_leave(struct maker *m, const struct step *s);
 /* Before an indirect jump; its target is in rcx, the program's rcx in the context. How to go on. */
 enum lookup_path pathcode_indirect(struct maker *m, const struct step *s);
+/* A switch that C has looked at leads there: from now on without C. */
+void pathcode_switch_to(struct path_case *c, uint64_t code);
 /* Before a part of the linkage table. */
 void pathcode_stub(struct maker *m);
 /* Behind a repeated string instruction. */
@@ -194,13 +210,13 @@ void pathevents_row(struct context *ctx, const struct slope_path_row *key, uint6
 /* The call, or system call, at the end of the block has come back; with the lock held. */
 void pathevents_next(struct context *ctx, const struct path_place *p, uint64_t next);
 /* A switch whose code is no shorter. */
-void pathevents_switch(uint64_t target, const struct path_place *place);
+void pathevents_switch(uint64_t target, const struct path_place *place, struct path_cases *cases);
 /* A path's end. */
 void pathevents_count(uint64_t number, const struct path_graph *g);
 /* One that no counter is for. */
-void pathevents_miss(uint64_t number, uint64_t graph);
+void pathevents_miss(uint64_t key, const struct path_graph *g);
 /* The same with the context in the number. */
-void pathevents_miss_packed(uint64_t number, uint64_t graph);
+void pathevents_miss_packed(uint64_t key, const struct path_graph *g);
 /* The system call there has been made. */
 void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next);
 /* The stub's instructions that a call through it has executed beyond the usual. */

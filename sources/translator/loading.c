@@ -138,6 +138,7 @@ static void find_parts(const struct elf_file *f, struct image *image)
 
 		if (segment->p_type == PT_LOAD && f->head.e_phoff - segment->p_offset < segment->p_filesz && !image->headers)
 			image->headers = image->bias + segment->p_vaddr + f->head.e_phoff - segment->p_offset;
+		image->runs_stack |= segment->p_type == PT_GNU_STACK && segment->p_flags & PF_X;
 		if (segment->p_type == PT_INTERP && segment->p_filesz < sizeof image->interpreter)
 			system_read_at(f->fd, image->interpreter, segment->p_offset, segment->p_filesz);
 	}

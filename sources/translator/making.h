@@ -3,6 +3,7 @@
  * How a trace becomes a block, file by file:
  *
  *   trace.c      which instructions, and what is known of them
+ *   effects.c    what they use and overwrite, and what comes behind them wants
  *   checks.c     the checks of their reads and writes: where, and what they are
  *   exits.c      direct ways out of the block, and its costs
  *   transfers.c  whatever else leaves it: calls, returns, indirect jumps
@@ -44,7 +45,7 @@ struct cold {
 		COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK,
 		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED,
 		/* and of pathcode.c */
-		COLD_WAY, COLD_CASE, COLD_MEASURED, COLD_SAMPLE, COLD_CONTEXT,
+		COLD_WAY, COLD_CASE, COLD_HIT, COLD_MEASURED, COLD_SAMPLE, COLD_CONTEXT,
 	} kind;
 	uint8_t *jump[JUMPS_MAX];    /* their displacements */
 	unsigned jumps;
@@ -55,7 +56,10 @@ struct cold {
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
 	bool keep_flags;             /* COLD_MISS: as the first look did; others: the program's are at CTX_FLAGS_HOME */
 	enum lookup_path path;       /* COLD_MISS */
-	const struct path_place *place;      /* COLD_MEASURED: the edge that is taken */
+	const struct path_place *place;      /* COLD_MEASURED: the edge that is taken; COLD_CASE: the switch */
+	struct path_cases *cases;    /* COLD_CASE */
+	const struct path_graph *graph;      /* COLD_HIT: whose path is not in the cache */
+	uint8_t number, entry;       /* COLD_HIT: the registers that have its key, and where it is not */
 	uint32_t way;                /* enum slope_edge_way */
 	uint64_t target;             /* COLD_MEASURED; COLD_SAMPLE: of the call; 0: in rcx */
 	const struct symbols_range *code;    /* COLD_FAR: the module's */

@@ -201,8 +201,10 @@ void measures_call(uint64_t sp)
 void measures_call_target(uint64_t sp, uint64_t target)
 {
 	struct context *ctx = context_here();
-	uint64_t slot = codeplaces_in_linkage(target) ? codeplaces_slot(target) : 0;
+	uint64_t slot;
 
+	lock_take(&runtime.lock);
+	slot = codeplaces_in_linkage(target) ? codeplaces_slot(target) : 0;
 	/* Through a stub: at once to the function, if it is known. */
 	if (slot && space_allows(&runtime.space, slot, 8, PROT_READ)) {
 		uint64_t to = *(const uint64_t *)slot;
@@ -210,6 +212,7 @@ void measures_call_target(uint64_t sp, uint64_t target)
 		if (space_allows(&runtime.space, to, 1, PROT_READ) && !codeplaces_in_linkage(to))
 			target = to;
 	}
+	lock_give(&runtime.lock);
 	ctx->guest_target = target;
 	ctx->path_flag = is_chosen(ctx, sp) ? PATHS_MEASURED : 0;
 }

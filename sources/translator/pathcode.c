@@ -28,21 +28,6 @@ void pathmaking_countdown(struct maker *m)
 	emit_32(&m->e, CTX_COUNTDOWN);
 }
 
-/* From here on flags may be changed, but rax may not be used; until the other. */
-static void keep_flags(struct maker *m, struct room_here *room)
-{
-	emit_save(&m->e, REG_RAX, SWITCH_RAX);
-	emit_bytes(&m->e, "\x9f\x0f\x90\xc0", 4);                 /* lahf; seto %al */
-	room->live |= 1u << REG_RAX;
-	room->flags = false;
-}
-
-static void bring_flags_back(struct maker *m)
-{
-	emit_bytes(&m->e, "\x04\x7f\x9e", 3);                     /* add $127, %al; sahf */
-	emit_restore(&m->e, REG_RAX, SWITCH_RAX);
-}
-
 /* C takes the edge; numbers of edges may change, where they lead to does not. */
 static void report_way(struct maker *m, const struct path_place *place, uint64_t target, uint32_t way)
 {
@@ -121,7 +106,7 @@ void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edg
 	bool flags = observer.measures && room.flags;
 
 	if (flags)
-		keep_flags(m, &room);
+		pathmaking_keep_flags(m, &room);
 	struct cold *c = observer.measures ? test_measured(m, place, edge, true) : NULL;
 
 	pathmaking_count(m, g, edge, room);
@@ -134,7 +119,7 @@ void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edg
 	if (c)
 		c->back = m->e.at;
 	if (flags)
-		bring_flags_back(m);
+		pathmaking_bring_flags_back(m);
 }
 
 /* The edge that the block around the step takes to there, if the step is its last. */
@@ -242,6 +227,10 @@ void pathcode_cold(struct maker *m, const struct cold *c)
 	}
 	if (c->kind == COLD_CASE) {
 		pathmaking_cold_case(m, c);
+		return;
+	}
+	if (c->kind == COLD_HIT) {
+		pathmaking_cold_hit(m, c);
 		return;
 	}
 	if (c->kind == COLD_CONTEXT) {
@@ -371,7 +360,7 @@ bool pathcode_return(struct maker *m, const struct step *s)
 	bool flags = observer.measures && room.flags;
 
 	if (flags)
-		keep_flags(m, &room);
+		pathmaking_keep_flags(m, &room);
 	struct cold *c = observer.measures ? test_measured(m, place, edge, false) : NULL;
 
 	/* The gate would save them first of all. */
@@ -391,7 +380,7 @@ bool pathcode_return(struct maker *m, const struct step *s)
 		c->back = m->e.at;
 	}
 	if (flags)
-		bring_flags_back(m);
+		pathmaking_bring_flags_back(m);
 	return saves;
 }
 

@@ -7,7 +7,7 @@
 struct room_here pathmaking_room(uint64_t target)
 {
 	/* What checks may still compare is known to checks.c alone. */
-	struct wanted wanted = target && !observer.on ? trace_wanted(target) : (struct wanted){ ARITHMETIC_FLAGS, UINT16_MAX };
+	struct wanted wanted = target && !observer.on ? effects_wanted(target) : (struct wanted){ ARITHMETIC_FLAGS, UINT16_MAX };
 
 	return (struct room_here){ wanted.registers, wanted.flags != 0, { NO_REGISTER, NO_REGISTER }, NO_REGISTER };
 }
@@ -180,22 +180,25 @@ static void add_to(struct maker *m, unsigned reg, unsigned other, int64_t value)
 	emit_address(&m->e, reg, &sum, 0);
 }
 
+static void compare_graph(struct maker *m, const struct path_graph *g, struct operand at)
+{
+	emit_memory(&m->e, 0x81, 7, at, offsetof(struct path_hit, graph));        /* cmpq $graph */
+	emit_32(&m->e, g->core->number + 1);
+}
+
 /* The same in the cache; what is not there is for C. */
 static void count_in_cache(struct maker *m, const struct path_graph *g, int64_t plus, struct room_here room, int loaded)
 {
 	unsigned number = load(m, &room, loaded), place = borrow(m, &room, 1);
-	struct address entry = { .base = (int)place, .index = NO_REGISTER, .displacement = PATHS_CACHE_AT };
+	struct address entry = { .base = (int)place, .index = NO_REGISTER, .displacement = g->hits };
 	struct operand at = { &entry, true, true };
-	uint8_t *other[2], *done;
 
-	add_to(m, number, place, plus);
-	if (room.flags) {
-		reports_call(&m->e, (const void *)pathevents_miss, (const struct argument[3]){
-			{ ARGUMENT_REGISTER, number }, { ARGUMENT_CONSTANT, g->core->number },
-		});
-		give_back(m, &room);
-		return;
-	}
+	add_to(m, number, place, plus + 1);
+	struct cold *c = making_cold(m, COLD_HIT);
+
+	c->graph = g;
+	c->number = (uint8_t)number;
+	c->entry = (uint8_t)place;
 	if (observer.path_contexts)
 		emit_context(&m->e, 0x0b, number, CTX_PATH_CONTEXT);      /* or */
 	emit_byte(&m->e, 0x40 | (place >> 3 & 1) * 5);            /* xor %place, %place */
@@ -208,21 +211,65 @@ static void count_in_cache(struct maker *m, const struct path_graph *g, int64_t 
 	emit_byte(&m->e, 0x40 | (place >> 3 & 1));                /* and $mask, %place: it is the entry's number times its bytes */
 	emit_byte(&m->e, 0x81);
 	emit_byte(&m->e, 0xe0 | (place & 7));
-	emit_32(&m->e, ((1u << PATHS_CACHE_LOG2) - 1) << PATHS_HIT_LOG2);
-	emit_memory(&m->e, 0x3b, number, at, 0);                  /* cmp */
-	other[0] = emit_jump_ahead(&m->e, CONDITION_NOT_EQUAL);
-	emit_memory(&m->e, 0x81, 7, at, 8);                       /* cmpq $graph */
-	emit_32(&m->e, g->core->number + 1);
-	other[1] = emit_jump_ahead(&m->e, CONDITION_NOT_EQUAL);
-	emit_memory(&m->e, 0xff, 0, at, 16);                      /* incq */
-	done = emit_jump_ahead(&m->e, CONDITION_NONE);
-	emit_land(&m->e, other[0]);
-	emit_land(&m->e, other[1]);
-	reports_call(&m->e, (const void *)pathevents_miss_packed, (const struct argument[3]){
-		{ ARGUMENT_REGISTER, number }, { ARGUMENT_CONSTANT, g->core->number },
-	});
-	emit_land(&m->e, done);
+	emit_32(&m->e, g->hits_mask);
+	emit_memory(&m->e, 0x3b, number, at, offsetof(struct path_hit, key));     /* cmp */
+	making_jump(m, c, CONDITION_NOT_EQUAL);
+	if (!g->hits_own) {
+		compare_graph(m, g, at);
+		making_jump(m, c, CONDITION_NOT_EQUAL);
+	}
+	emit_memory(&m->e, 0xff, 0, at, offsetof(struct path_hit, count));        /* incq */
+	c->back = m->e.at;
 	give_back(m, &room);
+}
+
+/* It may be in the other entry. */
+void pathmaking_cold_hit(struct maker *m, const struct cold *c)
+{
+	struct address entry = { .base = c->entry, .index = NO_REGISTER, .displacement = c->graph->hits };
+	struct operand at = { &entry, true, true };
+	uint8_t *missed[2] = { NULL, NULL };
+
+	emit_byte(&m->e, 0x40 | (c->entry >> 3 & 1));             /* xor $PATHS_HIT_OTHER, %entry */
+	emit_byte(&m->e, 0x83);
+	emit_byte(&m->e, 0xf0 | (c->entry & 7));
+	emit_byte(&m->e, PATHS_HIT_OTHER);
+	emit_memory(&m->e, 0x3b, c->number, at, offsetof(struct path_hit, key));
+	missed[0] = emit_jump_ahead(&m->e, CONDITION_NOT_EQUAL);
+	if (!c->graph->hits_own) {
+		compare_graph(m, c->graph, at);
+		missed[1] = emit_jump_ahead(&m->e, CONDITION_NOT_EQUAL);
+	}
+	emit_memory(&m->e, 0xff, 0, at, offsetof(struct path_hit, count));
+	emit_near(&m->e, 0xe9, (uint64_t)c->back);
+	emit_land(&m->e, missed[0]);
+	if (missed[1])
+		emit_land(&m->e, missed[1]);
+	reports_call(&m->e, (const void *)pathevents_miss_packed, (const struct argument[3]){
+		{ ARGUMENT_REGISTER, c->number }, { ARGUMENT_CONSTANT, (uint64_t)c->graph },
+	});
+	emit_near(&m->e, 0xe9, (uint64_t)c->back);
+}
+
+void pathmaking_keep_flags(struct maker *m, struct room_here *room)
+{
+	emit_save(&m->e, REG_RAX, SWITCH_RAX);
+	emit_bytes(&m->e, "\x9f\x0f\x90\xc0", 4);                 /* lahf; seto %al */
+	room->live |= 1u << REG_RAX;
+	room->flags = false;
+}
+
+void pathmaking_bring_flags_back(struct maker *m)
+{
+	emit_bytes(&m->e, "\x04\x7f\x9e", 3);                     /* add $127, %al; sahf */
+	emit_restore(&m->e, REG_RAX, SWITCH_RAX);
+}
+
+static void count_keeping_flags(struct maker *m, const struct path_graph *g, int64_t plus, struct room_here room, int loaded)
+{
+	pathmaking_keep_flags(m, &room);
+	count_in_cache(m, g, plus, room, loaded);
+	pathmaking_bring_flags_back(m);
 }
 
 /* The running activation has taken it, too: that is for C. */
@@ -246,6 +293,8 @@ void pathmaking_count_loaded(struct maker *m, const struct path_graph *g, uint32
 		count_by_c(m, g, plus, room, loaded);
 	else if (g->counters)
 		count_in_array(m, g, plus, room, loaded);
+	else if (room.flags)
+		count_keeping_flags(m, g, plus, room, loaded);
 	else
 		count_in_cache(m, g, plus, room, loaded);
 }

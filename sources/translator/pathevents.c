@@ -50,30 +50,37 @@ void pathevents_row(struct context *ctx, const struct slope_path_row *key, uint6
 static void take_hit(struct context *ctx, const struct path_hit *hit)
 {
 	struct slope_path_row key = {
-		.graph = (uint32_t)hit->graph - 1, .context = pathcontexts_number(hit->number), .stop = SLOPE_PATH_NOT_STOPPED,
-		.number = observer.path_contexts ? hit->number & PATHS_REGISTER_MASK : hit->number,
+		.graph = (uint32_t)hit->graph - 1, .context = pathcontexts_number(hit->key), .stop = SLOPE_PATH_NOT_STOPPED,
+		.number = (observer.path_contexts ? hit->key & PATHS_REGISTER_MASK : hit->key) - 1,
 	};
 
 	pathevents_row(ctx, &key, hit->count);
 }
 
-void pathevents_miss(uint64_t number, uint64_t graph)
+void pathevents_miss(uint64_t key, const struct path_graph *g)
 {
-	pathevents_miss_packed(number | context_here()->path_context, graph);
+	pathevents_miss_packed(key | context_here()->path_context, g);
 }
 
-void pathevents_miss_packed(uint64_t number, uint64_t graph)
+void pathevents_miss_packed(uint64_t key, const struct path_graph *g)
 {
 	struct context *ctx = context_here();
-	struct path_hit *hit = (struct path_hit *)(ctx->path_window + PATHS_CACHE_AT + path_hit_at(number));
+	uint64_t at = path_hit_at(g, key);
+	struct path_hit *hit = (struct path_hit *)(ctx->path_window + at);
+	struct path_hit *other = (struct path_hit *)(ctx->path_window + (at ^ PATHS_HIT_OTHER));
 
-	if (hit->graph == graph + 1 && hit->number == number) {
+	if (other->graph == g->core->number + 1 && other->key == key)
+		hit = other;
+	if (hit->graph == g->core->number + 1 && hit->key == key) {
 		hit->count++;
 		return;
 	}
+	/* The one that is taken more often stays. */
+	if (other->count < hit->count)
+		hit = other;
 	if (hit->count)
 		take_hit(ctx, hit);
-	*hit = (struct path_hit){ number, graph + 1, 1, 0 };
+	*hit = (struct path_hit){ key, g->core->number + 1, 1, 0 };
 }
 
 /* In the calling context of the activation that runs. */
@@ -100,7 +107,7 @@ void pathevents_count(uint64_t number, const struct path_graph *g)
 	else if (g->counters)
 		++*(uint64_t *)(ctx->path_window + g->counters + 8 * number);
 	else
-		pathevents_miss(number, g->core->number);
+		pathevents_miss(number + 1, g);
 	if (observer.on)
 		slope_path_sizes_note(ctx->fiber->core, g->core->function, g->core->number, number);
 }
@@ -173,13 +180,15 @@ void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next)
 }
 
 /* A switch that translated code leaves to us. */
-void pathevents_switch(uint64_t target, const struct path_place *place)
+void pathevents_switch(uint64_t target, const struct path_place *place, struct path_cases *cases)
 {
 	struct context *ctx = context_here();
 	uint32_t edge;
 
 	lock_take(&runtime.lock);
 	edge = pathplaces_edge(place, SLOPE_WAY_TABLE, target);
+	ctx->path_case = cases && edge != UINT32_MAX && target - place->graph->lowest < place->graph->span ?
+			 &cases->at[target - place->graph->lowest] : NULL;
 	if (edge == UINT32_MAX)
 		pathevents_unexpected(target, place);
 	else
@@ -244,16 +253,14 @@ static void take_counters(struct context *ctx, uint64_t at)
 	}
 }
 
-static void take_cache(struct context *ctx)
+/* A page of the cache. */
+static void take_cache(struct context *ctx, uint64_t at)
 {
-	struct path_hit *hit = (struct path_hit *)(ctx->path_window + PATHS_CACHE_AT);
+	const struct path_hit *hit = (const struct path_hit *)(ctx->path_window + at);
 
-	for (uint32_t i = 0; i < 1u << PATHS_CACHE_LOG2; i++, hit++) {
-		if (!hit->count)
-			continue;
-		take_hit(ctx, hit);
-		hit->count = 0;
-	}
+	for (uint64_t i = 0; i < SLOPE_PAGE_BYTES / sizeof *hit; i++)
+		if (hit[i].count)
+			take_hit(ctx, &hit[i]);
 }
 
 static void forget_counts(struct context *ctx)
@@ -265,6 +272,7 @@ static void forget_counts(struct context *ctx)
 		system_call(__NR_madvise, (long)(window + PATHS_ENTERS_AT), sizeof(struct path_enter) << PATHS_ENTERS_LOG2,
 			    MADV_DONTNEED, 0, 0, 0);
 	system_call(__NR_madvise, (long)(window + PATHS_CACHE_AT), sizeof(struct path_hit) << PATHS_CACHE_LOG2, MADV_DONTNEED, 0, 0, 0);
+	system_call(__NR_madvise, (long)(window + PATHS_OWN_AT), PATHS_OWN_END - PATHS_OWN_AT, MADV_DONTNEED, 0, 0, 0);
 }
 
 void pathevents_end(struct context *ctx)
@@ -273,7 +281,8 @@ void pathevents_end(struct context *ctx)
 		return;
 	pathlandings_end(ctx);
 	pathlandings_each_page(ctx, PATHS_COUNTERS_AT, slope_page_round(pathplaces_counters_end()), take_counters);
-	take_cache(ctx);
+	pathlandings_each_page(ctx, PATHS_CACHE_AT, PATHS_CACHE_AT + (sizeof(struct path_hit) << PATHS_CACHE_LOG2), take_cache);
+	pathlandings_each_page(ctx, PATHS_OWN_AT, pathplaces_hits_end(), take_cache);
 	if (observer.path_contexts)
 		pathcontexts_end(ctx);
 	forget_counts(ctx);

@@ -39,10 +39,14 @@ struct room_here pathmaking_room(uint64_t target);
 void pathmaking_set(struct maker *m, uint64_t value, struct room_here room);
 void pathmaking_set_entry(struct maker *m, uint64_t pc, struct room_here room);
 void pathmaking_add(struct maker *m, int64_t value, struct room_here room);
+/* From here on flags may be changed, but rax may not be used; until the other. */
+void pathmaking_keep_flags(struct maker *m, struct room_here *room);
+void pathmaking_bring_flags_back(struct maker *m);
 /* A path ends with this edge. `loaded`: the register that has CTX_PATH already. */
 void pathmaking_count(struct maker *m, const struct path_graph *g, uint32_t edge, struct room_here room);
 void pathmaking_count_loaded(struct maker *m, const struct path_graph *g, uint32_t edge, struct room_here room, int loaded);
 void pathmaking_cold_context(struct maker *m, const struct cold *c);
+void pathmaking_cold_hit(struct maker *m, const struct cold *c);
 
 /* ---- pathcode.c ---- */
 

@@ -14,6 +14,7 @@
 #include "sources/translator/symbols.h"
 
 #define LINE_LOG2 7u
+#define NEAR_BYTES (UINT64_C(1) << 31)   /* nearly all code is below: plan.h */
 #define LIMIT_MIN 1024u
 #define COUNTERS_SPARE 16u
 #define COUNTERS_FEW 32768u
@@ -23,10 +24,13 @@
 
 static struct {
 	struct slope_arena arena;
-	struct slope_map line;       /* by address: the first place that touches it */
+	uint64_t *near;              /* by line: the first place that touches it, for code below NEAR_BYTES */
+	struct slope_map far;        /* the same for all other */
+	const struct path_place *found;      /* last */
 	struct path_graph **counted; /* graphs that have counters, in order */
 	size_t counted_count, counted_capacity;
 	uint64_t counters;           /* that graphs have already, from %gs */
+	uint32_t hits;               /* parts of the cache that they have */
 	uint64_t lowest, highest;    /* all places lie between */
 	uint64_t code_start, code_end;       /* the region that was decoded last */
 	bool ready;
@@ -37,21 +41,42 @@ static void start(void)
 	if (places.ready)
 		return;
 	slope_arena_init(&places.arena, &system_host);
-	slope_map_init(&places.line, &places.arena);
+	slope_map_init(&places.far, &places.arena);
+	places.near = system_pages(NEAR_BYTES >> LINE_LOG2 << 3, true);
 	places.counters = PATHS_COUNTERS_AT;
+	places.hits = PATHS_OWN_AT;
 	places.lowest = UINT64_MAX;
 	places.ready = true;
 }
 
+static bool is_near(uint64_t line)
+{
+	return places.near && line < NEAR_BYTES >> LINE_LOG2;
+}
+
+/* The first place that touches the line, or NULL. */
+static struct path_place *first_of(uint64_t line)
+{
+	const uint64_t *first = is_near(line) ? &places.near[line] : slope_map_get(&places.far, line);
+
+	return first ? (struct path_place *)*first : NULL;
+}
+
+static uint64_t *first_to_set(uint64_t line)
+{
+	bool fresh;
+
+	return is_near(line) ? &places.near[line] : slope_map_put(&places.far, line, &fresh);
+}
+
 const struct path_place *pathplaces_find(uint64_t pc)
 {
-	uint64_t *first;
-
 	start();
-	first = slope_map_get(&places.line, pc >> LINE_LOG2);
-	for (const struct path_place *p = first ? (const struct path_place *)*first : NULL; p; p = p->next)
+	if (places.found && pc >= places.found->start && pc < places.found->end)
+		return places.found;
+	for (const struct path_place *p = first_of(pc >> LINE_LOG2); p; p = p->next)
 		if (pc >= p->start && pc < p->end)
-			return p;
+			return places.found = p;
 	return NULL;
 }
 
@@ -101,15 +126,14 @@ static uint64_t same_until(uint64_t pc)
 {
 	const struct space_region *region = space_at(&runtime.space, pc);
 	uint64_t next = codeplaces_next_entry(pc), line = pc >> LINE_LOG2;
-	const uint64_t *first = slope_map_get(&places.line, line);
 
-	if (first && *first)
+	if (first_of(line))
 		return pc + 1;
 	if (region && region->end < next)
 		next = region->end;
 	if (next - pc > SAME_MAX)
 		next = pc + SAME_MAX;
-	while (++line << LINE_LOG2 < next && (!(first = slope_map_get(&places.line, line)) || !*first))
+	while (++line << LINE_LOG2 < next && !first_of(line))
 		;
 	return line << LINE_LOG2 < next ? line << LINE_LOG2 : next;
 }
@@ -165,8 +189,7 @@ static bool keep_place(struct path_graph *g, uint32_t vertex)
 		places.highest = b->start + b->bytes;
 	for (uint64_t line = first; line <= last; line++) {
 		struct path_place *p = slope_arena_alloc(&places.arena, sizeof *p);
-		bool fresh;
-		uint64_t *at = p ? slope_map_put(&places.line, line, &fresh) : NULL;
+		uint64_t *at = p ? first_to_set(line) : NULL;
 
 		if (!at)
 			return false;
@@ -193,6 +216,22 @@ static int64_t highest_offset(const struct slope_path_graph *p, uint64_t *range)
 	return highest;
 }
 
+/* Its part of the cache; of its own only if it will have no counters. */
+static void choose_hits(struct path_graph *g)
+{
+	uint32_t log2 = PATHS_OWN_LOG2, own;
+
+	/* The more blocks, the more paths that are really taken. */
+	while (log2 < PATHS_OWN_MAX_LOG2 && 2 * g->flow.blocks > 1u << log2)
+		log2++;
+	own = 1u << (log2 + PATHS_HIT_LOG2);
+	g->hits_own = !observer.path_contexts && g->core->paths.total > PATHS_ARRAY_MAX && places.hits + own <= PATHS_OWN_END;
+	g->hits = g->hits_own ? places.hits : PATHS_CACHE_AT;
+	g->hits_mask = ((1u << (g->hits_own ? log2 : PATHS_CACHE_LOG2)) - 1) << PATHS_HIT_LOG2;
+	if (g->hits_own)
+		places.hits += own;
+}
+
 /* What CTX_PATH is above the register, so that it is never small; and counters, if there are not too many paths. */
 static void choose_counters(struct path_graph *g)
 {
@@ -202,6 +241,7 @@ static void choose_counters(struct path_graph *g)
 	g->shift = highest_offset(p, &range) + PATHS_FIRST;
 	/* As many again for blocks that become two. */
 	g->counter_count = p->total + (p->total > COUNTERS_FEW ? p->total / 2 : p->total) + COUNTERS_SPARE;
+	choose_hits(g);
 	if (observer.path_contexts || p->total > PATHS_ARRAY_MAX || range > RANGE_OF_COUNTERS ||
 	    places.counters + g->counter_count * 8 > PATHS_COUNTERS_END)
 		return;
@@ -389,9 +429,7 @@ static bool cut_place(struct path_graph *g, uint32_t vertex, uint32_t second, ui
 	const struct flow_block *b = &g->flow.block[vertex];
 
 	for (uint64_t line = b->start >> LINE_LOG2; line <= (end - 1) >> LINE_LOG2; line++) {
-		uint64_t *first = slope_map_get(&places.line, line);
-
-		for (struct path_place *p = first ? (struct path_place *)*first : NULL; p; p = p->next)
+		for (struct path_place *p = first_of(line); p; p = p->next)
 			if (p->graph == g && p->vertex == vertex) {
 				p->start = b->start + b->bytes;
 				p->vertex = second;
@@ -467,8 +505,9 @@ static void drop_place(const struct path_place *p)
 	uint64_t last = (p->end - 1) >> LINE_LOG2;
 	uint32_t vertex = p->vertex;
 
+	places.found = NULL;
 	for (uint64_t line = p->start >> LINE_LOG2; line <= last; line++) {
-		struct path_place **at = (struct path_place **)slope_map_get(&places.line, line);
+		struct path_place **at = (struct path_place **)first_to_set(line);
 
 		while (at && *at)
 			if ((*at)->graph == g && (*at)->vertex == vertex)
@@ -561,27 +600,36 @@ const struct path_graph *pathplaces_counted(uint64_t counter)
 	return low ? places.counted[low - 1] : NULL;
 }
 
+uint64_t pathplaces_hits_end(void)
+{
+	start();
+	return places.hits;
+}
+
 uint64_t pathplaces_counters_end(void)
 {
 	start();
 	return places.counters;
 }
 
+/* A block that touches the line and the range, or NULL. */
+static const struct path_place *touching(uint64_t line, uint64_t start, uint64_t end)
+{
+	for (const struct path_place *p = first_of(line); p; p = p->next)
+		if (p->start < end && p->end > start)
+			return p;
+	return NULL;
+}
+
 void pathplaces_forget(uint64_t address, uint64_t bytes)
 {
-	if (!places.ready || address >= places.highest || address + bytes <= places.lowest)
-		return;
-	for (size_t n = 0; n < places.line.capacity; n++) {
-		struct slope_map_entry *e = &places.line.entry[n];
-		struct path_place **at = (struct path_place **)&e->value;
+	uint64_t start = address > places.lowest ? address : places.lowest;
+	uint64_t end = address + bytes < places.highest ? address + bytes : places.highest;
+	const struct path_place *p;
 
-		if (!e->used)
-			continue;
-		while (*at) {
-			if ((*at)->start < address + bytes && (*at)->end > address)
-				*at = (*at)->next;
-			else
-				at = &(*at)->next;
-		}
-	}
+	if (!places.ready || start >= end)
+		return;
+	for (uint64_t line = start >> LINE_LOG2; line <= (end - 1) >> LINE_LOG2; line++)
+		while ((p = touching(line, start, end)))
+			drop_place(p);
 }

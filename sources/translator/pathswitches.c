@@ -12,18 +12,44 @@ static bool ends_path(const struct slope_path_edge *e)
 	return e->cut || e->to == SLOPE_PATH_OUT;
 }
 
+/* Which cases lead to translated code at once. */
+static struct {
+	struct slope_arena arena;
+	struct path_case **known;
+	size_t count, capacity;
+	bool ready;
+} cases;
+
+/* Nobody knows which of them led to the block. */
+static void forget_cases(void)
+{
+	while (cases.count)
+		__atomic_store_n(&cases.known[--cases.count]->to, 0, __ATOMIC_RELAXED);
+}
+
+void pathcode_switch_to(struct path_case *c, uint64_t code)
+{
+	if (!cases.ready) {
+		slope_arena_init(&cases.arena, &system_host);
+		runtime.cache.died = forget_cases;
+		cases.ready = true;
+	}
+	if (c->to || !slope_arena_grow(&cases.arena, (void **)&cases.known, &cases.capacity, cases.count + 1, sizeof *cases.known))
+		return;
+	cases.known[cases.count++] = c;
+	__atomic_store_n(&c->to, code, __ATOMIC_RELEASE);
+}
+
 /* What following the edge of a switch does. */
 static struct path_case case_of(const struct path_graph *g, uint32_t first, uint32_t edge)
 {
 	const struct slope_path_edge *e = &g->core->paths.edge[edge];
 
 	if (!ends_path(e))
-		return (struct path_case){ (uint64_t)e->add << 2 | PATH_CASE, 0 };
+		return (struct path_case){ .becomes = (uint64_t)e->add };
 	uint64_t begin = e->to == SLOPE_PATH_OUT ? pathplaces_begin(g->flow.edge[edge].target) : path_begin(g, e->to);
 
-	return (struct path_case){
-		begin << 2 | PATH_CASE_ENDS | PATH_CASE, (uint64_t)(e->add - g->core->paths.edge[first].add),
-	};
+	return (struct path_case){ .becomes = begin, .more = (uint64_t)(e->add - g->core->paths.edge[first].add), .ends = 1 };
 }
 
 /* The table's length; some targets may not be known, or lie elsewhere. */
@@ -38,19 +64,17 @@ static bool has_cases(const struct path_cases *c, const struct path_place *place
 	uint32_t first = g->core->paths.first[place->vertex], end = g->core->paths.first[place->vertex + 1];
 
 	for (uint32_t e = first; e < end; e++) {
-		struct path_case wanted = case_of(g, first, e), there = { 0, 0 };
+		struct path_case wanted = case_of(g, first, e);
+		const struct path_case *there = &c->at[g->flow.edge[e].target - g->lowest];
 
-		if (!is_case(g, e))
-			continue;
-		there = c->at[g->flow.edge[e].target - g->lowest];
-		if (wanted.becomes != there.becomes || wanted.more != there.more)
+		if (is_case(g, e) && (wanted.becomes != there->becomes || wanted.more != there->more || wanted.ends != there->ends))
 			return false;
 	}
 	return c->count == end - first;
 }
 
 /* By distance from the graph's lowest address; switches that are alike share one. */
-static const struct path_cases *cases_of(const struct path_place *place)
+static struct path_cases *cases_of(const struct path_place *place)
 {
 	struct path_graph *g = place->graph;
 	uint32_t first = g->core->paths.first[place->vertex], end = g->core->paths.first[place->vertex + 1];
@@ -77,26 +101,29 @@ static bool wants_flags(const struct path_place *place)
 	const struct slope_path_graph *p = &place->graph->core->paths;
 
 	for (uint32_t e = p->first[place->vertex]; e < p->first[place->vertex + 1]; e++)
-		if (trace_wanted(place->graph->flow.edge[e].target).flags)
+		if (effects_wanted(place->graph->flow.edge[e].target).flags)
 			return true;
 	return false;
 }
 
-static void by_c(struct maker *m, const struct path_place *place)
+static void by_c(struct maker *m, const struct path_place *place, struct path_cases *known)
 {
 	reports_call(&m->e, (const void *)pathevents_switch, (const struct argument[3]){
-		{ ARGUMENT_REGISTER, REG_RCX }, { ARGUMENT_CONSTANT, (uint64_t)place },
+		{ ARGUMENT_REGISTER, REG_RCX }, { ARGUMENT_CONSTANT, (uint64_t)place }, { ARGUMENT_CONSTANT, (uint64_t)known },
 	});
 }
 
-/* rax and rdx are a case: paths that end with it. */
+/* rax is where the case is: paths that end with it. rcx is free, its value is in the context. */
 static void emit_case_ends(struct maker *m, const struct path_graph *g, uint32_t first)
 {
-	struct room_here room = { .live = UINT16_MAX, .kept = { NO_REGISTER, NO_REGISTER }, .taken = REG_RDX };
+	struct address at = { .base = REG_RAX, .index = NO_REGISTER };
+	struct operand value = { &at, false, true };
+	struct room_here room = { .live = (uint16_t)~(1u << REG_RCX), .kept = { NO_REGISTER, NO_REGISTER }, .taken = REG_RDX };
 
+	emit_memory(&m->e, 0x8b, REG_RDX, value, offsetof(struct path_case, more));
 	emit_context(&m->e, 0x03, REG_RDX, CTX_PATH);             /* add %gs:PATH, %rdx */
+	emit_memory(&m->e, 0x8b, REG_RAX, value, offsetof(struct path_case, becomes));
 	pathmaking_count_loaded(m, g, first, room, REG_RDX);
-	emit_bytes(&m->e, "\x48\xc1\xf8\x02", 4);                 /* sar $2, %rax */
 	emit_save(&m->e, REG_RAX, CTX_PATH);
 }
 
@@ -104,6 +131,8 @@ static void emit_case(struct maker *m, const struct path_place *place)
 {
 	const struct path_graph *g = place->graph;
 	const struct slope_path_graph *p = &g->core->paths;
+	struct address at = { .base = REG_RAX, .index = NO_REGISTER };
+	struct operand value = { &at, false, true };
 	uint32_t first = p->first[place->vertex];
 	bool ends = false, goes_on = false;
 	uint8_t *whole = NULL, *done = NULL;
@@ -113,7 +142,8 @@ static void emit_case(struct maker *m, const struct path_place *place)
 		goes_on |= !ends_path(&p->edge[e]);
 	}
 	if (ends && goes_on) {
-		emit_bytes(&m->e, "\xa8\x02", 2);                 /* test $PATH_CASE_ENDS, %al */
+		emit_memory(&m->e, 0x83, 7, value, offsetof(struct path_case, ends));     /* cmpq $0 */
+		emit_byte(&m->e, 0);
 		whole = emit_jump_ahead(&m->e, CONDITION_EQUAL);
 	}
 	if (ends)
@@ -123,14 +153,14 @@ static void emit_case(struct maker *m, const struct path_place *place)
 		emit_land(&m->e, whole);
 	}
 	if (goes_on) {
-		emit_bytes(&m->e, "\x48\xc1\xf8\x02", 4);
+		emit_memory(&m->e, 0x8b, REG_RAX, value, offsetof(struct path_case, becomes));
 		emit_context(&m->e, 0x01, REG_RAX, CTX_PATH);     /* add %rax, %gs:PATH */
 	}
 	if (done)
 		emit_land(&m->e, done);
 }
 
-/* Registers and flags are the program's again. */
+/* These are the program's again. */
 static void end_switch(struct maker *m, bool flags)
 {
 	struct emit *e = &m->e;
@@ -141,17 +171,19 @@ static void end_switch(struct maker *m, bool flags)
 	}
 	emit_restore(e, REG_RDX, SWITCH_RDX);
 	emit_restore(e, REG_RAX, SWITCH_RAX);
-	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
 }
 
-/* The other half of the table, and C. */
+/* It leads to where it has not led yet, or where nobody has expected it to; or the activation is measured. */
 void pathmaking_cold_case(struct maker *m, const struct cold *c)
 {
-	uint8_t *missed = transfers_probe(&m->e, 1, false);
-
-	emit_near(&m->e, 0xe9, (uint64_t)c->back);
-	emit_land(&m->e, missed);
 	end_switch(m, c->keep_flags);
+	emit_save(&m->e, REG_RCX, CTX_GUEST_TARGET);
+	if (observer.measures)
+		pathmaking_ticks(m, CTX_TICKS_IN);
+	by_c(m, c->place, c->cases);
+	if (observer.measures)
+		pathmaking_ticks(m, CTX_TICKS_OUT);
+	emit_restore(&m->e, REG_RCX, CTX_REG(REG_RCX));
 	exits_site(m, SITE_CASE, 0, NULL);
 }
 
@@ -159,17 +191,21 @@ static bool emit_switch(struct maker *m, const struct path_place *place)
 {
 	const struct path_graph *g = place->graph;
 	struct emit *e = &m->e;
-	const struct path_cases *cases = cases_of(place);
+	struct path_cases *known = cases_of(place);
 	struct address distance = { .base = REG_RCX, .index = NO_REGISTER, .displacement = -(int64_t)g->lowest };
-	struct address at = { .base = REG_RDX, .index = REG_RAX, .scale_log2 = 3 };
+	struct address at = { .base = REG_RAX, .index = REG_RDX };
 	struct operand value = { &at, false, true };
-	uint8_t *outside, *unknown, *done, *measured = NULL;
 	bool flags = wants_flags(place);
 
-	if (!cases || !pathmaking_is_short((int64_t)g->lowest) || !pathmaking_is_short((int64_t)g->span)) {
-		by_c(m, place);
+	if (!known || !pathmaking_is_short((int64_t)g->lowest) || g->span >> (31 - PATH_CASE_LOG2)) {
+		by_c(m, place, NULL);
 		return false;
 	}
+	struct cold *c = making_cold(m, COLD_CASE);
+
+	c->place = place;
+	c->cases = known;
+	c->keep_flags = flags;
 	emit_save(e, REG_RAX, SWITCH_RAX);
 	emit_save(e, REG_RDX, SWITCH_RDX);
 	if (flags) {
@@ -178,42 +214,24 @@ static bool emit_switch(struct maker *m, const struct path_place *place)
 	}
 	if (observer.measures) {
 		pathmaking_countdown(m);
-		measured = emit_jump_ahead(e, CONDITION_SIGN);
+		making_jump(m, c, CONDITION_SIGN);
 	}
 	emit_address(e, REG_RAX, &distance, 0);
 	emit_bytes(e, "\x48\x3d", 2);                             /* cmp $span, %rax */
 	emit_32(e, (uint32_t)g->span);
-	outside = emit_jump_ahead(e, CONDITION_NOT_BELOW);
-	emit_constant(e, REG_RDX, (uint64_t)cases->at);
-	emit_bytes(e, "\x01\xc0", 2);                             /* add %eax, %eax */
-	emit_memory(e, 0x8d, REG_RDX, value, 0);                  /* lea */
+	making_jump(m, c, CONDITION_NOT_BELOW);
+	emit_constant(e, REG_RDX, (uint64_t)known->at);
+	emit_bytes(e, "\xc1\xe0", 2);                             /* shl $PATH_CASE_LOG2, %eax */
+	emit_byte(e, PATH_CASE_LOG2);
+	emit_memory(e, 0x8d, REG_RAX, value, 0);                  /* lea */
 	at.index = NO_REGISTER;
-	emit_memory(e, 0x8b, REG_RAX, value, 0);
-	emit_memory(e, 0x8b, REG_RDX, value, 8);
-	emit_bytes(e, "\xa8\x01", 2);                             /* test $PATH_CASE, %al */
-	unknown = emit_jump_ahead(e, CONDITION_EQUAL);
+	emit_memory(e, 0x8b, REG_RDX, value, offsetof(struct path_case, to));
+	emit_bytes(e, "\x48\x85\xd2", 3);                         /* test %rdx, %rdx */
+	making_jump(m, c, CONDITION_EQUAL);
+	emit_save(e, REG_RDX, CTX_TARGET);
 	emit_case(m, place);
-	done = emit_jump_ahead(e, CONDITION_NONE);
-	emit_land(e, outside);
-	emit_land(e, unknown);
-	if (measured) {
-		emit_land(e, measured);
-		pathmaking_ticks(m, CTX_TICKS_IN);
-	}
-	by_c(m, place);
-	if (measured)
-		pathmaking_ticks(m, CTX_TICKS_OUT);
-	emit_land(e, done);
-	struct cold *c = making_cold(m, COLD_CASE);
-
-	c->keep_flags = flags;
-	emit_save(e, REG_RCX, CTX_GUEST_TARGET);
-	c->jump[c->jumps++] = transfers_probe(e, 0, false);
-	c->back = e->at;
-	emit_bytes(e, "\x48\x8b\x80", 3);                         /* mov TARGETS+8(%rax), %rax */
-	emit_32(e, PLAN_TARGETS + 8);
-	emit_save(e, REG_RAX, CTX_TARGET);
 	end_switch(m, flags);
+	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
 	emit_bytes(e, "\x65\xff\x24\x25", 4);                     /* jmp *%gs:TARGET */
 	emit_32(e, CTX_TARGET);
 	return true;

@@ -68,6 +68,7 @@ extern struct runtime runtime;
 struct image {
 	uint64_t entry, base, bias, headers;   /* base: lowest address; headers: where the segment table is */
 	uint32_t header_count;
+	bool runs_stack;             /* its stack may be executed: nested functions of gcc */
 	char interpreter[RUNTIME_PATH_BYTES];  /* empty: none */
 };
 

@@ -47,9 +47,15 @@ static size_t first_behind(const struct space *s, uint64_t address)
 
 struct space_region *space_at(struct space *s, uint64_t address)
 {
-	size_t i = first_behind(s, address);
+	size_t i = s->recent;
 
-	return i < s->count && s->region[i].start <= address ? &s->region[i] : NULL;
+	if (i < s->count && address - s->region[i].start < s->region[i].end - s->region[i].start)
+		return &s->region[i];
+	i = first_behind(s, address);
+	if (i == s->count || s->region[i].start > address)
+		return NULL;
+	s->recent = i;
+	return &s->region[i];
 }
 
 static bool insert(struct space *s, size_t at, struct space_region region)
@@ -59,6 +65,7 @@ static bool insert(struct space *s, size_t at, struct space_region region)
 	for (size_t i = s->count++; i > at; i--)
 		s->region[i] = s->region[i - 1];
 	s->region[at] = region;
+	s->changes++;
 	return true;
 }
 
@@ -88,6 +95,7 @@ void space_remove(struct space *s, uint64_t start, uint64_t bytes)
 	for (size_t i = last; i < s->count; i++)
 		s->region[first + i - last] = s->region[i];
 	s->count -= last - first;
+	s->changes++;
 }
 
 /* The pages have been mapped or protected anew. */
@@ -117,6 +125,7 @@ bool space_add(struct space *s, const struct space_region *region)
 	if (below && !region->path && below->end == region->start && !below->path && below->prot == region->prot && !below->code &&
 	    below->shared == region->shared) {
 		below->end = region->end;
+		s->changes++;
 		return true;
 	}
 	return insert(s, at, *region);
@@ -340,6 +349,14 @@ long space_munmap(struct space *s, uint64_t address, uint64_t bytes)
 
 long space_mprotect(struct space *s, uint64_t address, uint64_t bytes, int prot)
 {
+	const struct space_region *around = prot & PROT_GROWSDOWN ? space_at(s, address) : NULL;
+
+	/* The kernel goes down to where a stack begins; it does not know that ours is one. */
+	if (around) {
+		bytes += address - around->start;
+		address = around->start;
+	}
+	prot &= ~PROT_GROWSDOWN;
 	uint64_t whole = slope_page_round(bytes);
 
 	if (is_ours(s, address, whole))
@@ -350,6 +367,7 @@ long space_mprotect(struct space *s, uint64_t address, uint64_t bytes, int prot)
 		return result;
 	split(s, address);
 	split(s, address + whole);
+	s->changes++;
 	for (size_t i = first_behind(s, address); i < s->count && s->region[i].start < address + whole; i++) {
 		s->region[i].prot = prot & (PROT_READ | PROT_WRITE | PROT_EXEC);
 		s->region[i].code = false;

@@ -30,6 +30,8 @@ struct space {
 	bool doubting;               /* there are pages with doubted code, or may be */
 	struct space_region *region; /* sorted, disjoint */
 	size_t count, capacity;
+	size_t recent;               /* which one was asked for last */
+	uint64_t changes;            /* of regions: what was found before a change must be looked for again */
 	uint64_t window;             /* W */
 	uint64_t far_end;            /* where the stack's area begins */
 	uint64_t break_end;

@@ -151,7 +151,7 @@ uint64_t startstack_make(const uint64_t *own, const struct image *image, const s
 	size_t entries, room = bytes / 2 < TEXTS_MAX_BYTES ? bytes / 2 : TEXTS_MAX_BYTES;
 	const Elf64_auxv_t *auxv = own_auxv(own);
 
-	if (system_failed(space_mmap(&runtime.space, end - bytes, bytes, PROT_READ | PROT_WRITE,
+	if (system_failed(space_mmap(&runtime.space, end - bytes, bytes, PROT_READ | PROT_WRITE | (image->runs_stack ? PROT_EXEC : 0),
 				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)))
 		return 0;
 	texts += aux_texts(auxv, &entries);

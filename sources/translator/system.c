@@ -9,11 +9,20 @@
 #define LINE_BYTES 1024
 #define STATUS_STOPPED 70
 
+/*
+ * The decoder asks for some hundred bytes at a time, for which the string instructions take long to begin. Flags are kept
+ * because of the direction that the program may have set.
+ */
+#define SMALL_BYTES 768u
 
 void *memcpy(void *to, const void *from, size_t bytes)
 {
 	void *result = to;
 
+	if (bytes <= SMALL_BYTES) {
+		slope_copy(to, from, bytes);
+		return result;
+	}
 	__asm__ volatile("pushfq; cld; rep movsb; popfq" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 	return result;
 }
@@ -33,7 +42,16 @@ void *memmove(void *to, const void *from, size_t bytes)
 void *memset(void *to, int value, size_t bytes)
 {
 	void *result = to;
+	unsigned char *t = to;
+	uint64_t word = (uint8_t)value * UINT64_C(0x0101010101010101);
 
+	if (bytes <= SMALL_BYTES) {
+		for (; bytes >= 8; bytes -= 8, t += 8)
+			__builtin_memcpy(t, &word, 8);
+		while (bytes--)
+			*t++ = (uint8_t)value;
+		return result;
+	}
 	__asm__ volatile("pushfq; cld; rep stosb; popfq" : "+D"(to), "+c"(bytes) : "a"(value) : "memory");
 	return result;
 }

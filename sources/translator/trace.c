@@ -9,179 +9,7 @@
 #define BLOCK_MAX 60u            /* instructions, as Valgrind's blocks have: only there it sees that code runs into a function */
 #define BRANCHES_MAX 6u
 #define SPARE_REGISTERS 2u       /* so many, besides the stack pointer, a trace leaves unmentioned */
-#define LOOK_AHEAD 10u
 #define ACCESSES_OF_ONE 8u       /* no instruction has more */
-
-/* ---- flags ---- */
-
-/* Can the count be zero? Then the flags stay as they are. */
-static bool may_shift_by_zero(const ZydisDecodedInstruction *i)
-{
-	switch (i->mnemonic) {
-	case ZYDIS_MNEMONIC_SHL:
-	case ZYDIS_MNEMONIC_SHR:
-	case ZYDIS_MNEMONIC_SAR:
-	case ZYDIS_MNEMONIC_SALC:
-	case ZYDIS_MNEMONIC_ROL:
-	case ZYDIS_MNEMONIC_ROR:
-	case ZYDIS_MNEMONIC_RCL:
-	case ZYDIS_MNEMONIC_RCR:
-	case ZYDIS_MNEMONIC_SHLD:
-	case ZYDIS_MNEMONIC_SHRD:
-		if (i->raw.imm[0].size)
-			return !(i->raw.imm[0].value.u & (i->operand_width == 64 ? 63u : 31u));
-		return i->opcode != 0xd0 && i->opcode != 0xd1;
-	default:
-		return false;
-	}
-}
-
-static bool is_repeated(const ZydisDecodedInstruction *i)
-{
-	return i->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE);
-}
-
-static void flags_of(const ZydisDecodedInstruction *i, uint16_t *uses, uint16_t *kills)
-{
-	const ZydisAccessedFlags *f = i->cpu_flags;
-
-	*uses = *kills = 0;
-	switch (i->mnemonic) {
-	case ZYDIS_MNEMONIC_PUSHF:
-	case ZYDIS_MNEMONIC_PUSHFD:
-	case ZYDIS_MNEMONIC_PUSHFQ:
-	case ZYDIS_MNEMONIC_LAHF:
-	case ZYDIS_MNEMONIC_SYSCALL:             /* leaves them in r11 */
-		*uses = ARITHMETIC_FLAGS;
-		return;
-	default:
-		break;
-	}
-	if (!f)
-		return;
-	*uses = (uint16_t)(f->tested & ARITHMETIC_FLAGS);
-	if (!may_shift_by_zero(i) && !is_repeated(i))
-		*kills = (uint16_t)((f->modified | f->set_0 | f->set_1 | f->undefined) & ARITHMETIC_FLAGS);
-}
-
-/* ---- registers ---- */
-
-/* Those that the instruction needs, or changes in part; those that it overwrites. */
-static void registers_of(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand, uint16_t *uses, uint16_t *kills)
-{
-	*uses = *kills = 0;
-	for (unsigned n = 0; n < i->operand_count; n++) {
-		const ZydisDecodedOperand *o = &operand[n];
-		int number;
-
-		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY) {
-			if ((number = accesses_register(o->mem.base)) >= 0)
-				*uses |= (uint16_t)(1u << number);
-			if ((number = accesses_register(o->mem.index)) >= 0)
-				*uses |= (uint16_t)(1u << number);
-		}
-		if (o->type != ZYDIS_OPERAND_TYPE_REGISTER || (number = accesses_register(o->reg.value)) < 0)
-			continue;
-		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ || o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE || o->size < 32)
-			*uses |= (uint16_t)(1u << number);
-		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-			*kills |= (uint16_t)(1u << number);
-	}
-}
-
-/* ---- code that may be looked at ---- */
-
-/* How many bytes from the program's address on. */
-static size_t readable_code(uint64_t pc)
-{
-	struct space_region *region = space_at(&runtime.space, pc);
-	size_t bytes;
-
-	if (!region || !(region->prot & PROT_EXEC))
-		return 0;
-	bytes = region->end - pc;
-	if (bytes < TRACE_INSTRUCTION_BYTES && space_allows(&runtime.space, region->end, 1, PROT_READ | PROT_EXEC))
-		bytes = TRACE_INSTRUCTION_BYTES;
-	bytes = bytes < TRACE_INSTRUCTION_BYTES ? bytes : TRACE_INSTRUCTION_BYTES;
-	dispatch_depends_on(pc);
-	dispatch_depends_on(pc + bytes - 1);
-	return bytes;
-}
-
-/* The same for code that the trace is not made of, but of which something is to be known: nothing is of what is doubted. */
-static size_t code_ahead(uint64_t pc)
-{
-	return doubts_at(pc) ? 0 : readable_code(pc);
-}
-
-static bool is_call_or_return(const ZydisDecodedInstruction *i)
-{
-	return i->meta.category == ZYDIS_CATEGORY_CALL || i->meta.category == ZYDIS_CATEGORY_RET;
-}
-
-/* Nothing is known of what comes behind it. */
-static bool ends_look(const ZydisDecodedInstruction *i)
-{
-	return is_call_or_return(i) || i->meta.category == ZYDIS_CATEGORY_COND_BR || i->meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
-	       i->meta.category == ZYDIS_CATEGORY_SYSCALL || i->meta.category == ZYDIS_CATEGORY_INTERRUPT;
-}
-
-/*
- * That of the code at pc. Across calls and
- * returns no flags are wanted, by the rules of the ABI; code that breaks them is
- * seen by looking ahead at each call (wants_flags).
- */
-static struct wanted look_ahead(uint64_t pc)
-{
-	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
-	ZydisDecodedInstruction i;
-	struct wanted wanted = { 0 }, open = { ARITHMETIC_FLAGS, UINT16_MAX };
-	uint16_t uses, kills;
-
-	for (unsigned n = 0; n < LOOK_AHEAD; n++) {
-		size_t bytes = code_ahead(pc);
-
-		if (!bytes || !decoder_decode(&runtime.decoder, (const void *)pc, bytes, &i) ||
-		    !decoder_operands(&runtime.decoder, &i, operand))
-			break;
-		flags_of(&i, &uses, &kills);
-		wanted.flags |= uses & open.flags;
-		open.flags &= (uint16_t)~kills;
-		registers_of(&i, operand, &uses, &kills);
-		wanted.registers |= uses & open.registers;
-		open.registers &= (uint16_t)~(kills & ~uses);
-		pc += i.length;
-		if (is_call_or_return(&i) && !runtime.flags_cross_calls)
-			open.flags = 0;
-		if (i.mnemonic == ZYDIS_MNEMONIC_JMP && i.raw.imm[0].is_relative)
-			pc += (uint64_t)i.raw.imm[0].value.s;
-		else if (ends_look(&i))
-			break;
-	}
-	return (struct wanted){ wanted.flags | open.flags, wanted.registers | open.registers };
-}
-
-/*
- * Does the code begin with a use of flags that somebody else has left? Only
- * its first instruction tells: behind a call that never returns there may be
- * any code, which others jump to with flags of their own.
- */
-static bool wants_flags(uint64_t pc)
-{
-	ZydisDecodedInstruction i;
-	uint16_t uses, kills;
-	size_t bytes = code_ahead(pc);
-
-	if (!bytes || !decoder_decode(&runtime.decoder, (const void *)pc, bytes, &i))
-		return false;
-	flags_of(&i, &uses, &kills);
-	return uses != 0 && i.mnemonic != ZYDIS_MNEMONIC_SYSCALL;
-}
-
-struct wanted trace_wanted(uint64_t pc)
-{
-	return look_ahead(pc);
-}
 
 /* ---- origins ---- */
 
@@ -300,7 +128,7 @@ static enum step_kind kind_of(const struct trace *t, const struct step *s)
 	}
 	if (s->i.meta.category == ZYDIS_CATEGORY_COND_BR)
 		return s->i.opcode >= 0xe0 && s->i.opcode <= 0xe3 ? STEP_LAST : STEP_BRANCH;
-	return is_repeated(&s->i) ? STEP_REPEATED : STEP_PLAIN;
+	return effects_is_repeated(&s->i) ? STEP_REPEATED : STEP_PLAIN;
 }
 
 static bool has(const struct trace *t, uint64_t pc)
@@ -333,7 +161,7 @@ static uint64_t way_on(const struct trace *t, struct step *s, unsigned *branches
 	}
 	if (s->i.mnemonic != ZYDIS_MNEMONIC_JMP || !s->i.raw.imm[0].is_relative || s->i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
 		return 0;
-	if (t->doubt || has(t, target) || is_border(target) || !code_ahead(target))
+	if (t->doubt || has(t, target) || is_border(target) || !effects_ahead(target))
 		return 0;
 	s->kind = STEP_FOLLOWED;
 	return target;
@@ -354,7 +182,7 @@ static void look_across_call(struct trace *t, const struct step *s)
 {
 	if (s->i.mnemonic != ZYDIS_MNEMONIC_CALL || runtime.flags_cross_calls)
 		return;
-	if (wants_flags(s->next) || (s->i.raw.imm[0].is_relative && wants_flags(target_of(s))))
+	if (effects_begins_with_flags(s->next) || (s->i.raw.imm[0].is_relative && effects_begins_with_flags(target_of(s))))
 		t->entry_flags = true;
 }
 
@@ -371,7 +199,7 @@ static struct stub see_through(const struct step *s)
 	const uint8_t *code = (const uint8_t *)pc;
 
 	if (s->i.mnemonic != ZYDIS_MNEMONIC_CALL || !s->i.raw.imm[0].is_relative || runtime.flags_cross_calls ||
-	    !codeplaces_is_stub(pc) || (observer.paths && !codeplaces_in_linkage(pc)) || code_ahead(pc) < TRACE_INSTRUCTION_BYTES)
+	    !codeplaces_is_stub(pc) || (observer.paths && !codeplaces_in_linkage(pc)) || effects_ahead(pc) < TRACE_INSTRUCTION_BYTES)
 		return none;
 	if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa) {
 		code += 4;
@@ -388,7 +216,7 @@ static struct stub see_through(const struct step *s)
 	if (slot >> 31 || !space_allows(&runtime.space, slot, 8, PROT_READ))
 		return none;
 	slope_copy(&target, (const void *)slot, sizeof target);
-	if (target >> 31 || !code_ahead(target) || codeplaces_function(target) >= CODEPLACES_STUB)
+	if (target >> 31 || !effects_ahead(target) || codeplaces_function(target) >= CODEPLACES_STUB)
 		return none;
 	return (struct stub){ slot, target, instructions };
 }
@@ -400,13 +228,13 @@ static struct wanted wanted_behind(const struct trace *t)
 	struct wanted all = { ARITHMETIC_FLAGS, UINT16_MAX };
 
 	if (t->next)
-		return look_ahead(t->next);
+		return effects_wanted(t->next);
 	if (last->kind == STEP_BRANCH)
-		return look_ahead(last->taken ? target_of(last) : last->next);
+		return effects_wanted(last->taken ? target_of(last) : last->next);
 	if (last->i.mnemonic == ZYDIS_MNEMONIC_JMP && last->i.raw.imm[0].is_relative)
-		return look_ahead(target_of(last));
+		return effects_wanted(target_of(last));
 	/* A stub of the linkage table jumps to a function. */
-	if (!runtime.flags_cross_calls && (is_call_or_return(&last->i) ||
+	if (!runtime.flags_cross_calls && (effects_is_call_or_return(&last->i) ||
 	    (last->i.mnemonic == ZYDIS_MNEMONIC_JMP && codeplaces_is_stub(t->start))))
 		all.flags = 0;
 	return all;
@@ -421,7 +249,7 @@ static void find_live(struct trace *t)
 		struct step *s = &t->step[n];
 
 		if (s->kind == STEP_BRANCH) {
-			leaving = look_ahead(s->taken ? s->next : target_of(s));
+			leaving = effects_wanted(s->taken ? s->next : target_of(s));
 			s->leaving_flags = leaving.flags;
 			live.flags |= leaving.flags;
 			live.registers |= leaving.registers;
@@ -442,27 +270,39 @@ static uint64_t far_operand(const struct step *s)
 	return relative && address >> 31 ? address : 0;
 }
 
+/* Might the stack pointer be among what the instruction writes? Without its operands, which take as long to decode as all the rest. */
+static bool may_set_stack(const ZydisDecodedInstruction *i)
+{
+	if (i->mnemonic == ZYDIS_MNEMONIC_LEAVE)
+		return true;
+	if (i->attributes & ZYDIS_ATTRIB_HAS_MODRM)
+		return i->raw.modrm.reg == REG_RSP || (i->raw.modrm.mod == 3 && i->raw.modrm.rm == REG_RSP);
+	return (i->opcode & 7) == REG_RSP;
+}
+
 /* One more step at pc. False: there is none. */
 static bool add_step(struct trace *t, uint64_t pc, ZydisDecodedOperand *operand)
 {
 	struct step *s = &t->step[t->steps];
-	size_t bytes = readable_code(pc);
+	size_t bytes = effects_readable(pc);
 
 	*s = (struct step){ .pc = pc };
 	if (bytes && decoder_decode(&runtime.decoder, (const void *)pc, bytes, &s->i)) {
 		s->next = pc + s->i.length;
 		s->far = far_operand(s);
 	}
-	if (!s->next || ((observer.looks || s->far || t->doubt) && !decoder_operands(&runtime.decoder, &s->i, operand))) {
+	bool looks = observer.on || s->far || (observer.looks && may_set_stack(&s->i));
+
+	if (!s->next || ((looks || t->doubt) && !decoder_operands(&runtime.decoder, &s->i, operand))) {
 		if (!t->steps && bytes)
 			dispatch_refuse("an instruction that the decoder does not know", pc);
 		return false;            /* it may never come to this */
 	}
 	s->kind = kind_of(t, s);
-	flags_of(&s->i, &s->flag_uses, &s->flag_kills);
-	if (observer.looks || s->far)
-		registers_of(&s->i, operand, &s->uses, &s->kills);
-	s->moves_stack = observer.looks && accesses_sets_stack(&s->i, operand);
+	effects_flags(&s->i, &s->flag_uses, &s->flag_kills);
+	if (looks)
+		effects_registers(&s->i, operand, &s->uses, &s->kills);
+	s->moves_stack = looks && observer.looks && accesses_sets_stack(&s->i, operand);
 	return true;
 }
 
@@ -480,7 +320,7 @@ bool trace_make(struct trace *t, uint64_t pc)
 	t->origins = 0;
 	t->entry_flags = false;
 	t->stub = (struct stub){ 0 };
-	doubts_begin(t, pc, readable_code(pc));
+	doubts_begin(t, pc, effects_readable(pc));
 	for (unsigned r = 0; r < REGISTERS; r++)
 		origin[r] = unknown(t);
 	while (!ended && t->steps < TRACE_STEPS && t->accesses + ACCESSES_OF_ONE < TRACE_ACCESSES) {

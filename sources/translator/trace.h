@@ -102,16 +102,36 @@ struct trace {
 	bool entry_flags;            /* a function that it calls or returns to wants flags from the other side of the call */
 };
 
+/* False when there is no code at pc. Stops the process where there are bytes that are no instruction. */
+bool trace_make(struct trace *t, uint64_t pc);
+
+/* ---- effects.c ---- */
+
 /* What code may use before it sets it. */
 struct wanted {
 	uint16_t flags, registers;
 };
 
-/* That of the code at pc, as far as a look ahead shows. The decoder is begun. */
-struct wanted trace_wanted(uint64_t pc);
+/* Those that the instruction uses; those that it overwrites. */
+void effects_flags(const ZydisDecodedInstruction *i, uint16_t *uses, uint16_t *kills);
+/* Those that the instruction needs, or changes in part; those that it overwrites. */
+void effects_registers(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand, uint16_t *uses, uint16_t *kills);
+bool effects_is_repeated(const ZydisDecodedInstruction *i);
+bool effects_is_call_or_return(const ZydisDecodedInstruction *i);
 
-/* False when there is no code at pc. Stops the process where there are bytes that are no instruction. */
-bool trace_make(struct trace *t, uint64_t pc);
+/* How many bytes from the program's address on are code; the block that is being made depends on them. */
+size_t effects_readable(uint64_t pc);
+/* The same for code that the trace is not made of, but of which something is to be known: nothing is of what is doubted. */
+size_t effects_ahead(uint64_t pc);
+
+/* What the code at pc wants, as far as a look ahead shows. The decoder is begun. */
+struct wanted effects_wanted(uint64_t pc);
+/*
+ * Does the code begin with a use of flags that somebody else has left? Only
+ * its first instruction tells: behind a call that never returns there may be
+ * any code, which others jump to with flags of their own.
+ */
+bool effects_begins_with_flags(uint64_t pc);
 
 /* ---- doubts.c ---- */
 

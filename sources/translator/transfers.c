@@ -560,6 +560,7 @@ void transfers_cold(struct maker *m, const struct cold *c)
 		return;
 	case COLD_WAY:
 	case COLD_CASE:
+	case COLD_HIT:
 	case COLD_MEASURED:
 	case COLD_SAMPLE:
 	case COLD_CONTEXT:

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What instructions use and overwrite, and so what the code at an address may want from before. */
+#include "sources/translator/trace.h"
+
+#include <linux/mman.h>
+
+#include "sources/translator/runtime.h"
+
+#define LOOK_AHEAD 10u
+#define KNOWN 8192u
+
+/* Where the look ahead goes on. */
+enum way_on {
+	WAY_NEXT,
+	WAY_JUMPS,                   /* to `target` */
+	WAY_CALL_OR_RETURN,
+	WAY_OPEN,                    /* nothing is known of what comes behind it */
+	WAY_NOT_KNOWN,               /* is it an instruction at all? */
+};
+
+struct effect {
+	uint64_t pc;
+	uint64_t changes;            /* of the program's regions, when it was found */
+	uint64_t target;
+	uint16_t uses, kills, flag_uses, flag_kills;
+	uint8_t length;
+	uint8_t way;                 /* enum way_on */
+};
+
+/* Of code that nobody may write. With the lock held. */
+static struct {
+	struct effect effect[KNOWN];
+} known;
+
+/* ---- flags ---- */
+
+/* Can the count be zero? Then the flags stay as they are. */
+static bool may_shift_by_zero(const ZydisDecodedInstruction *i)
+{
+	switch (i->mnemonic) {
+	case ZYDIS_MNEMONIC_SHL:
+	case ZYDIS_MNEMONIC_SHR:
+	case ZYDIS_MNEMONIC_SAR:
+	case ZYDIS_MNEMONIC_SALC:
+	case ZYDIS_MNEMONIC_ROL:
+	case ZYDIS_MNEMONIC_ROR:
+	case ZYDIS_MNEMONIC_RCL:
+	case ZYDIS_MNEMONIC_RCR:
+	case ZYDIS_MNEMONIC_SHLD:
+	case ZYDIS_MNEMONIC_SHRD:
+		if (i->raw.imm[0].size)
+			return !(i->raw.imm[0].value.u & (i->operand_width == 64 ? 63u : 31u));
+		return i->opcode != 0xd0 && i->opcode != 0xd1;
+	default:
+		return false;
+	}
+}
+
+bool effects_is_repeated(const ZydisDecodedInstruction *i)
+{
+	return i->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE);
+}
+
+void effects_flags(const ZydisDecodedInstruction *i, uint16_t *uses, uint16_t *kills)
+{
+	const ZydisAccessedFlags *f = i->cpu_flags;
+
+	*uses = *kills = 0;
+	switch (i->mnemonic) {
+	case ZYDIS_MNEMONIC_PUSHF:
+	case ZYDIS_MNEMONIC_PUSHFD:
+	case ZYDIS_MNEMONIC_PUSHFQ:
+	case ZYDIS_MNEMONIC_LAHF:
+	case ZYDIS_MNEMONIC_SYSCALL:             /* leaves them in r11 */
+		*uses = ARITHMETIC_FLAGS;
+		return;
+	default:
+		break;
+	}
+	if (!f)
+		return;
+	*uses = (uint16_t)(f->tested & ARITHMETIC_FLAGS);
+	if (!may_shift_by_zero(i) && !effects_is_repeated(i))
+		*kills = (uint16_t)((f->modified | f->set_0 | f->set_1 | f->undefined) & ARITHMETIC_FLAGS);
+}
+
+/* ---- registers ---- */
+
+void effects_registers(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand, uint16_t *uses, uint16_t *kills)
+{
+	*uses = *kills = 0;
+	for (unsigned n = 0; n < i->operand_count; n++) {
+		const ZydisDecodedOperand *o = &operand[n];
+		int number;
+
+		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY) {
+			if ((number = accesses_register(o->mem.base)) >= 0)
+				*uses |= (uint16_t)(1u << number);
+			if ((number = accesses_register(o->mem.index)) >= 0)
+				*uses |= (uint16_t)(1u << number);
+		}
+		if (o->type != ZYDIS_OPERAND_TYPE_REGISTER || (number = accesses_register(o->reg.value)) < 0)
+			continue;
+		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ || o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE || o->size < 32)
+			*uses |= (uint16_t)(1u << number);
+		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+			*kills |= (uint16_t)(1u << number);
+	}
+}
+
+/* ---- code that may be looked at ---- */
+
+size_t effects_readable(uint64_t pc)
+{
+	struct space_region *region = space_at(&runtime.space, pc);
+	size_t bytes;
+
+	if (!region || !(region->prot & PROT_EXEC))
+		return 0;
+	bytes = region->end - pc;
+	if (bytes < TRACE_INSTRUCTION_BYTES && space_allows(&runtime.space, region->end, 1, PROT_READ | PROT_EXEC))
+		bytes = TRACE_INSTRUCTION_BYTES;
+	bytes = bytes < TRACE_INSTRUCTION_BYTES ? bytes : TRACE_INSTRUCTION_BYTES;
+	dispatch_depends_on(pc);
+	if ((pc ^ (pc + bytes - 1)) / SLOPE_PAGE_BYTES)
+		dispatch_depends_on(pc + bytes - 1);
+	return bytes;
+}
+
+size_t effects_ahead(uint64_t pc)
+{
+	return doubts_at(pc) ? 0 : effects_readable(pc);
+}
+
+bool effects_is_call_or_return(const ZydisDecodedInstruction *i)
+{
+	return i->meta.category == ZYDIS_CATEGORY_CALL || i->meta.category == ZYDIS_CATEGORY_RET;
+}
+
+/* ---- one instruction ---- */
+
+static enum way_on way_of(const ZydisDecodedInstruction *i)
+{
+	if (i->mnemonic == ZYDIS_MNEMONIC_JMP && i->raw.imm[0].is_relative)
+		return WAY_JUMPS;
+	if (effects_is_call_or_return(i))
+		return WAY_CALL_OR_RETURN;
+	switch (i->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR:
+	case ZYDIS_CATEGORY_UNCOND_BR:
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_INTERRUPT:
+		return WAY_OPEN;
+	default:
+		return WAY_NEXT;
+	}
+}
+
+static void find_effect(struct effect *e, uint64_t pc, size_t bytes)
+{
+	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction i;
+
+	*e = (struct effect){ .pc = pc, .changes = runtime.space.changes, .way = WAY_NOT_KNOWN };
+	if (!bytes || !decoder_decode(&runtime.decoder, (const void *)pc, bytes, &i) ||
+	    !decoder_operands(&runtime.decoder, &i, operand))
+		return;
+	effects_flags(&i, &e->flag_uses, &e->flag_kills);
+	effects_registers(&i, operand, &e->uses, &e->kills);
+	e->length = i.length;
+	e->way = (uint8_t)way_of(&i);
+	e->target = pc + i.length + (uint64_t)i.raw.imm[0].value.s;
+}
+
+/* What the instruction at pc does; the answer may be in `own`. */
+static const struct effect *effect_at(uint64_t pc, struct effect *own)
+{
+	struct effect *e = &known.effect[(pc ^ pc >> 13) % KNOWN];
+	size_t bytes = effects_ahead(pc);
+	const struct space_region *region = space_at(&runtime.space, pc);
+
+	if (!region || region->prot & PROT_WRITE || region->shared || region->end - pc < TRACE_INSTRUCTION_BYTES) {
+		find_effect(own, pc, bytes);
+		return own;
+	}
+	if (e->pc != pc || e->changes != runtime.space.changes)
+		find_effect(e, pc, bytes);
+	return e;
+}
+
+/* ---- what comes behind ---- */
+
+/*
+ * Across calls and returns no flags are wanted, by the rules of the ABI; code
+ * that breaks them is seen by looking ahead at each call (effects_begins_with_flags).
+ */
+struct wanted effects_wanted(uint64_t pc)
+{
+	struct wanted wanted = { 0 }, open = { ARITHMETIC_FLAGS, UINT16_MAX };
+	enum way_on way = WAY_NEXT;
+
+	for (unsigned n = 0; n < LOOK_AHEAD && way <= WAY_JUMPS; n++) {
+		struct effect own;
+		const struct effect *e = effect_at(pc, &own);
+
+		way = (enum way_on)e->way;
+		wanted.flags |= e->flag_uses & open.flags;
+		open.flags &= (uint16_t)~e->flag_kills;
+		wanted.registers |= e->uses & open.registers;
+		open.registers &= (uint16_t)~(e->kills & ~e->uses);
+		pc = way == WAY_JUMPS ? e->target : pc + e->length;
+		if (way == WAY_CALL_OR_RETURN && !runtime.flags_cross_calls)
+			open.flags = 0;
+	}
+	return (struct wanted){ wanted.flags | open.flags, wanted.registers | open.registers };
+}
+
+bool effects_begins_with_flags(uint64_t pc)
+{
+	ZydisDecodedInstruction i;
+	uint16_t uses, kills;
+	size_t bytes = effects_ahead(pc);
+
+	if (!bytes || !decoder_decode(&runtime.decoder, (const void *)pc, bytes, &i))
+		return false;
+	effects_flags(&i, &uses, &kills);
+	return uses != 0 && i.mnemonic != ZYDIS_MNEMONIC_SYSCALL;
+}
