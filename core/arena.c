@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/arena.h"
 
-#define BLOCK_MIN_LOG2 4u
+#define BLOCK_MIN_BYTES 16u
+#define LINE_LOG2 6u
+#define LINE_BYTES (1u << LINE_LOG2)     /* of the processor's caches */
 #define CHUNK_FIRST_BYTES (16u * 1024)
 #define CHUNK_MAX_BYTES (1024u * 1024)
 
 struct chunk {
-	struct chunk *next;
+	_Alignas(LINE_BYTES) struct chunk *next;
 	size_t bytes;
 };
 
@@ -32,13 +34,18 @@ void slope_arena_fini(struct slope_arena *arena)
 	slope_arena_init(arena, arena->host);
 }
 
-static unsigned size_class(size_t bytes)
+/* The free list for blocks of this size, and how large they are: 16, 32, or so many lines, four sizes to an octave. */
+static unsigned size_class(size_t bytes, size_t *block)
 {
-	unsigned log2 = BLOCK_MIN_LOG2;
+	if (bytes <= LINE_BYTES / 2) {
+		*block = bytes <= BLOCK_MIN_BYTES ? BLOCK_MIN_BYTES : LINE_BYTES / 2;
+		return bytes > BLOCK_MIN_BYTES;
+	}
+	unsigned log2 = 63u - (unsigned)__builtin_clzll((uint64_t)(bytes - 1)), step_log2 = log2 < LINE_LOG2 + 2 ? LINE_LOG2 : log2 - 2;
+	size_t step = (size_t)1 << step_log2;
 
-	while (((size_t)1 << log2) < bytes)
-		log2++;
-	return log2;
+	*block = (bytes + step - 1) & ~(step - 1);
+	return 4 * log2 + (*block >> step_log2 & 3);
 }
 
 static struct chunk *new_chunk(struct slope_arena *arena, size_t bytes)
@@ -62,17 +69,38 @@ static void zero(void *p, size_t bytes)
 		w[i] = 0;
 }
 
+static void put_free(struct slope_arena *arena, void *p, unsigned list)
+{
+	struct free_block *b = p;
+
+	b->next = arena->free_list[list];
+	arena->free_list[list] = b;
+}
+
+/* The next block begins a line; what lies before are small ones for others. */
+static void skip_to_line(struct slope_arena *arena)
+{
+	while ((uintptr_t)arena->bump % LINE_BYTES && arena->bump < arena->bump_end) {
+		unsigned list = (uintptr_t)arena->bump % (2 * BLOCK_MIN_BYTES) == 0;
+
+		put_free(arena, arena->bump, list);
+		arena->bump += BLOCK_MIN_BYTES << list;
+	}
+}
+
 void *slope_arena_alloc(struct slope_arena *arena, size_t bytes)
 {
-	unsigned log2 = size_class(bytes);
-	size_t block = (size_t)1 << log2;
-	struct free_block *reuse = log2 < 32 ? arena->free_list[log2] : NULL;
+	size_t block;
+	unsigned list = size_class(bytes, &block);
+	struct free_block *reuse = list < SLOPE_ARENA_LISTS ? arena->free_list[list] : NULL;
 
 	if (reuse) {
-		arena->free_list[log2] = reuse->next;
+		arena->free_list[list] = reuse->next;
 		zero(reuse, block);
 		return reuse;
 	}
+	if (block >= LINE_BYTES)
+		skip_to_line(arena);
 	if ((size_t)(arena->bump_end - arena->bump) < block) {
 		size_t want = slope_page_round(block + sizeof(struct chunk));
 		bool own = want > arena->next_chunk_bytes;
@@ -95,14 +123,11 @@ void *slope_arena_alloc(struct slope_arena *arena, size_t bytes)
 
 void slope_arena_free(struct slope_arena *arena, void *p, size_t bytes)
 {
-	unsigned log2 = size_class(bytes);
+	size_t block;
+	unsigned list = size_class(bytes, &block);
 
-	if (!p || log2 >= 32)
-		return;
-	struct free_block *b = p;
-
-	b->next = arena->free_list[log2];
-	arena->free_list[log2] = b;
+	if (p && list < SLOPE_ARENA_LISTS)
+		put_free(arena, p, list);
 }
 
 bool slope_arena_grow_read(struct slope_arena *arena, void **array, size_t *capacity, size_t need, size_t size)

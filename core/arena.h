@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Memory for everything small: blocks of zeroed bytes in power-of-two size
- * classes, cut from host pages. Freed blocks are reused; pages go back to the
- * host only when the arena ends.
+ * Memory for everything small: blocks of zeroed bytes in size classes, cut
+ * from host pages. Freed blocks are reused; pages go back to the host only when
+ * the arena ends. Blocks of more than half a cache line begin one, and there
+ * are four sizes to an octave: neighbours of the same kind do not meet in the
+ * same few sets of a cache, as they would with powers of two.
  */
 #ifndef SLOPE_CORE_ARENA_H
 #define SLOPE_CORE_ARENA_H
 
 #include "core/base.h"
 
+#define SLOPE_ARENA_LISTS 128u
+
 struct slope_arena {
 	const struct slope_host *host;
-	void *free_list[32];         /* by log2 of the block size */
+	void *free_list[SLOPE_ARENA_LISTS];  /* by size class */
 	unsigned char *bump, *bump_end;
 	void *chunks;                /* all pages, for slope_arena_fini */
 	size_t next_chunk_bytes;
@@ -21,7 +25,7 @@ struct slope_arena {
 void slope_arena_init(struct slope_arena *arena, const struct slope_host *host);
 void slope_arena_fini(struct slope_arena *arena);
 
-/* Zeroed, 16-byte aligned. NULL when the host has no more; nothing changes then. */
+/* Zeroed, 16-byte aligned; from 33 bytes on at the beginning of a cache line. NULL when the host has no more; nothing changes then. */
 void *slope_arena_alloc(struct slope_arena *arena, size_t bytes);
 
 /* `bytes` is what slope_arena_alloc was asked for. NULL is fine. */

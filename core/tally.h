@@ -119,6 +119,8 @@ SLOPE_INLINE void slope_tally_put(struct slope_thread *t, uint32_t base, struct 
 	for (uint32_t u = 0; u < units; u++)
 		tally->cost[u] = cost[u];
 	callee->tally = ++t->tallies;
+	/* Where it will go when the caller returns. */
+	__builtin_prefetch(callee->edge[0], 1);
 }
 
 /* An activation of `callee` has returned to the one whose tallies begin at `base`, now the topmost. */

@@ -232,17 +232,19 @@ static IRExpr *misaligned(struct block *b, IRExpr *address, Int bytes, Bool wide
 
 /*
  * Is one of the words stale, or the access misaligned? Written so that few
- * instructions come of it: stamps and masks are operands in memory.
+ * instructions come of it: stamps and masks are operands in memory, and the
+ * last operation leaves the flags that are asked for.
  */
 static IRExpr *stale_cell(struct block *b, IRExpr *at, IRExpr *misaligned)
 {
-	IRExpr *top = assign(b, Ity_I32, IRExpr_Get(SLOT(top_stamps), Ity_I32));
-	IRExpr *stale = binop32(b, Iop_Sub32, load_words(b, at, 1), top);
+	IRExpr *word = load_words(b, at, 1), *top = assign(b, Ity_I32, IRExpr_Get(SLOT(top_stamps), Ity_I32));
 
-	if (misaligned)
-		stale = binop32(b, Iop_Or32, stale, misaligned);
+	if (!misaligned)
+		return assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLT32S, word, top));
+	IRExpr *stale = binop32(b, Iop_Or32, binop32(b, Iop_Sub32, word, top), misaligned);
+
 	stale = binop32(b, Iop_And32, stale, u32(SLOPE_STALE_MASK));
-	return assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE32, stale, u32(0)));
+	return assign(b, Ity_I1, IRExpr_Unop(Iop_CmpNEZ32, stale));
 }
 
 static IRExpr *stale_cells(struct block *b, IRExpr *at, Int cells, IRExpr *misaligned)
@@ -256,7 +258,13 @@ static IRExpr *stale_cells(struct block *b, IRExpr *at, Int cells, IRExpr *misal
 		stale = stale ? binop(b, Iop_Or64, age, stale) : age;
 	}
 	stale = binop(b, Iop_And64, stale, assign(b, Ity_I64, IRExpr_Get(SLOT(stale_masks), Ity_I64)));
-	return assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, stale, u64(0)));
+	return assign(b, Ity_I1, IRExpr_Unop(Iop_CmpNEZ64, stale));
+}
+
+/* Whole cells at an odd address have odd words, which look stale where stamps are marked. */
+static Bool shows_when_odd(Int bytes)
+{
+	return tool.session.config.marked && bytes >= tool.options.cell_bytes;
 }
 
 static void on_read(struct block *b, IRExpr *address, Int bytes)
@@ -275,7 +283,7 @@ static void on_read(struct block *b, IRExpr *address, Int bytes)
 	IRExpr *at = word_address(b, address, bytes >= tool.options.cell_bytes), *odd = NULL;
 	IRDirty *d = read_call(address, (ULong)bytes);
 
-	if (align_log2(bytes) && !surely_aligned(&o, bytes))
+	if (align_log2(bytes) && !surely_aligned(&o, bytes) && !shows_when_odd(bytes))
 		odd = misaligned(b, address, bytes, cells > 1);
 	d->guard = cells > 1 ? stale_cells(b, at, cells, odd) : stale_cell(b, at, odd);
 	emit(b, d);
@@ -316,8 +324,9 @@ static void check_own(struct block *b, IRExpr *address, Int bytes, Bool aligned)
 		one = load_words(b, word_address(b, plus(b, address, bytes - 1), False), 1);
 		all = binop32(b, Iop_And32, all, one);
 	}
-	all = binop32(b, Iop_And32, all, u32(SLOPE_STAMP_OWN));
-	access_call(b, "tool_write", tool_write, address, bytes, assign(b, Ity_I1, IRExpr_Binop(Iop_CmpEQ32, all, u32(0))));
+	/* The lowest bit: SLOPE_STAMP_OWN. */
+	all = assign(b, Ity_I1, IRExpr_Unop(Iop_32to1, all));
+	access_call(b, "tool_write", tool_write, address, bytes, assign(b, Ity_I1, IRExpr_Unop(Iop_Not1, all)));
 }
 
 static void on_write(struct block *b, IRExpr *address, Int bytes)
@@ -527,29 +536,53 @@ static void on_statement(struct block *b, IRStmt *st, const struct linkage *link
 	}
 }
 
-/*
- * A jump to an address that is computed. Out of a stub it ends in a function;
- * elsewhere it does if it leaves the module, be the function's symbol known or
- * not.
- */
-static void on_jump(struct block *b, IRExpr *next, Bool stub)
+/* What a stub will jump to: its slot is filled by now and hardly ever changes. 0 when that cannot be told. */
+static Addr target_of_stub(const IRSB *in)
 {
-	IRExpr *outside = NULL;
+	for (Int i = 0; i < in->stmts_used; i++) {
+		const IRStmt *st = in->stmts[i];
+
+		if (st->tag == Ist_WrTmp && st->Ist.WrTmp.tmp == in->next->Iex.RdTmp.tmp && st->Ist.WrTmp.data->tag == Iex_Load &&
+		    st->Ist.WrTmp.data->Iex.Load.addr->tag == Iex_Const) {
+			Addr slot = (Addr)st->Ist.WrTmp.data->Iex.Load.addr->Iex.Const.con->Ico.U64;
+
+			return VG_(am_is_valid_for_client)(slot, sizeof(Addr), VKI_PROT_READ) ? *(const Addr *)slot : 0;
+		}
+	}
+	return 0;
+}
+
+/* A stub's jump ends in a function: as long as it is the one we know, with a jump that needs no look-up. */
+static void on_stub_jump(struct block *b, const IRSB *in)
+{
+	Addr target = target_of_stub(in);
+	UInt fn = target ? tool_stub_target(target) : SLOPE_FN_NONE;
+
+	if (fn < TOOL_FN_STUB) {
+		IRDirty *d = slots_call("tool_jump", tool_jump, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64(fn), stack_pointer(b)));
+
+		d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpEQ64, in->next, u64(target)));
+		emit(b, d);
+		addStmtToIRSB(b->out, IRStmt_Exit(assign(b, Ity_I1, IRExpr_Binop(Iop_CmpEQ64, in->next, u64(target))), Ijk_Boring,
+						  IRConst_U64(target), in->offsIP));
+	}
+	emit(b, slots_call("tool_jump_from_stub", tool_jump_from_stub, 3,
+			   mkIRExprVec_3(IRExpr_GSPTR(), in->next, stack_pointer(b))));
+}
+
+/* A jump to an address that is computed. It ends in a function if it leaves the module, be its symbol known or not. */
+static void on_jump(struct block *b, IRExpr *next)
+{
+	IRExpr *distance;
 	IRDirty *d;
 	Addr start;
 	SizeT bytes;
 
-	if (!stub) {
-		if (!tool_code_range(b->address_of_block, &start, &bytes))
-			return;
-		IRExpr *distance = binop(b, Iop_Sub64, next, u64(start));
-
-		outside = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, u64(bytes), distance));
-	}
-	d = slots_call(stub ? "tool_jump_from_stub" : "tool_jump_address", stub ? tool_jump_from_stub : tool_jump_address, 3,
-		       mkIRExprVec_3(IRExpr_GSPTR(), next, stack_pointer(b)));
-	if (outside)
-		d->guard = outside;
+	if (!tool_code_range(b->address_of_block, &start, &bytes))
+		return;
+	distance = binop(b, Iop_Sub64, next, u64(start));
+	d = slots_call("tool_jump_address", tool_jump_address, 3, mkIRExprVec_3(IRExpr_GSPTR(), next, stack_pointer(b)));
+	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, u64(bytes), distance));
 	emit(b, d);
 }
 
@@ -561,8 +594,10 @@ static void on_block_end(struct block *b, const IRSB *in, const struct linkage *
 	else if (in->jumpkind == Ijk_Ret && linkage->pop)
 		emit(b, slots_call("tool_return", tool_return, 2,
 				   mkIRExprVec_2(IRExpr_GSPTR(), linkage->pop->Ist.WrTmp.data->Iex.Load.addr)));
+	else if (in->jumpkind == Ijk_Boring && in->next->tag == Iex_RdTmp && stub)
+		on_stub_jump(b, in);
 	else if (in->jumpkind == Ijk_Boring && in->next->tag == Iex_RdTmp)
-		on_jump(b, in->next, stub);
+		on_jump(b, in->next);
 }
 
 /* Does the block end only because Valgrind's do not get longer? What follows is still the same one, and counts there. */

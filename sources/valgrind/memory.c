@@ -267,6 +267,7 @@ static void unmapped(Addr a, SizeT bytes)
 {
 	forget(a, bytes);
 	tool_forget_code(a, bytes);
+	tool_retranslate_if_due();
 }
 
 /* Moves the window's words of a range that lies in the window before and after: as pages, where they fill pages. */

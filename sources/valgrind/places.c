@@ -17,6 +17,7 @@ static struct {
 	struct slope_arena arena;
 	struct slope_map by_address;     /* -> function */
 	struct slope_map site_by_address;
+	struct slope_map stub_targets;   /* translated code counts on what is there */
 	struct slope_map module_by_start;
 	Bool ready;
 } places;
@@ -26,6 +27,7 @@ static void start_empty(void)
 	slope_arena_init(&places.arena, &tool.host);
 	slope_map_init(&places.by_address, &places.arena);
 	slope_map_init(&places.site_by_address, &places.arena);
+	slope_map_init(&places.stub_targets, &places.arena);
 	slope_map_init(&places.module_by_start, &places.arena);
 	VG_(memset)(places.recent, 0, sizeof places.recent);
 	places.ready = True;
@@ -276,6 +278,14 @@ UInt tool_function_at(Addr a)
 	return (UInt)*fn;
 }
 
+UInt tool_stub_target(Addr a)
+{
+	UInt fn = tool_function_at(a);
+	bool fresh;
+
+	return places.ready && slope_map_put(&places.stub_targets, a, &fresh) ? fn : SLOPE_FN_NONE;
+}
+
 UInt tool_site_at(Addr back)
 {
 	bool fresh;
@@ -308,6 +318,8 @@ void tool_forget_code(Addr a, SizeT bytes)
 {
 	if (!places.ready || (!any_within(&places.by_address, a, bytes) && !any_within(&places.site_by_address, a, bytes)))
 		return;
+	if (any_within(&places.stub_targets, a, bytes))
+		tool.retranslate_due = True;
 	/* Other code may come to the same place: start with an empty memory. */
 	slope_arena_fini(&places.arena);
 	start_empty();

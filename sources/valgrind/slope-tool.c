@@ -114,6 +114,7 @@ static void start(void)
 	tool.plain = config.units == 1 && !config.toggled;
 	while (1 << config.cell_log2 < cell)
 		config.cell_log2++;
+	config.marked = config.cell_log2 == 2;
 	tool.slots_offset = sizeof(VexGuestAMD64State);
 	tool.inlined = !tool.options.access_by_call;
 	tool.host = (struct slope_host){ .pages = tool_pages, .release = tool_release };

@@ -101,7 +101,7 @@ struct tool {
 	Bool plain;                  /* one unit, no toggles: the counter is the cost */
 	Bool usual;                  /* plain, no call sites, the running fiber collects and has not just been switched to */
 	Bool trms;
-	Bool retranslate_due;        /* one of the two below has changed */
+	Bool retranslate_due;        /* one of the two below has changed, or a stub's target is gone */
 	Bool inlined;                /* translated code holds the checks itself */
 	Bool check_writes;           /* there are several stacks: writes must be checked too */
 
@@ -198,6 +198,8 @@ void tool_release(void *ctx, void *p, size_t bytes);
 #define TOOL_FN_STUB (UINT32_MAX - 1)
 UInt tool_function_at(Addr a);
 Bool tool_is_stub(Addr a);
+/* As tool_function_at, for code that will be translated anew when what is there is gone. */
+UInt tool_stub_target(Addr a);
 /* The call site with this return address. SLOPE_SITE_NONE when memory runs out. */
 UInt tool_site_at(Addr back);
 /* Does a function with a symbol begin here? */

@@ -11,7 +11,7 @@ static bool all_zero(const unsigned char *p, size_t bytes)
 
 static void blocks_are_zeroed_aligned_and_apart(void **state)
 {
-	static const size_t sizes[] = { 1, 16, 17, 100, 4096, 5000, 70000, 3000000 };
+	static const size_t sizes[] = { 1, 100, 16, 33, 17, 288, 4096, 1, 129, 257, 5000, 70000, 3000000 };
 	unsigned char *block[sizeof sizes / sizeof *sizes][20];
 	struct scarce scarce;
 	struct slope_arena arena;
@@ -23,7 +23,7 @@ static void blocks_are_zeroed_aligned_and_apart(void **state)
 		for (int k = 0; k < 20; k++) {
 			block[i][k] = slope_arena_alloc(&arena, sizes[i]);
 			assert_non_null(block[i][k]);
-			assert_int_equal((uintptr_t)block[i][k] % 16, 0);
+			assert_int_equal((uintptr_t)block[i][k] % (sizes[i] > 32 ? 64 : 16), 0);
 			assert_true(all_zero(block[i][k], sizes[i]));
 			memset(block[i][k], (int)(i * 20 + (size_t)k) | 1, sizes[i]);
 		}
@@ -57,6 +57,27 @@ static void freed_blocks_come_again_and_clean(void **state)
 	}
 	slope_arena_free(&arena, NULL, 100);
 	slope_arena_fini(&arena);
+}
+
+static void blocks_have_room_for_what_was_asked_for_and_not_much_more(void **state)
+{
+	struct scarce scarce;
+	struct slope_arena arena;
+
+	(void)state;
+	for (size_t bytes = 1; bytes < 100000; bytes += 1 + bytes / 50) {
+		scarce_init(&scarce, ENDLESS);
+		slope_arena_init(&arena, &scarce.host);
+		unsigned char *first = slope_arena_alloc(&arena, bytes), *second = slope_arena_alloc(&arena, bytes);
+
+		assert_non_null(first);
+		/* As long as both come from one chunk. */
+		if (second > first && second - first < 16384) {
+			assert_true((size_t)(second - first) >= bytes);
+			assert_true((size_t)(second - first) < bytes + bytes / 4 + 64);
+		}
+		slope_arena_fini(&arena);
+	}
 }
 
 static void without_memory_nothing_changes(void **state)
@@ -99,6 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blocks_are_zeroed_aligned_and_apart),
 		cmocka_unit_test(freed_blocks_come_again_and_clean),
+		cmocka_unit_test(blocks_have_room_for_what_was_asked_for_and_not_much_more),
 		cmocka_unit_test(without_memory_nothing_changes),
 	};
 
