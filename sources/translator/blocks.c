@@ -279,11 +279,13 @@ static void emit_steps(struct maker *m)
 		emit_count(m, m->trace.live_flags != 0);
 }
 
-const struct block *blocks_translate(uint64_t pc, int prefer)
+/* NULL: there is no code; all blocks must be made anew; or paths have begun where nobody had expected it. */
+static const struct block *translate(uint64_t pc, int prefer)
 {
 	struct maker *m = &maker;
 	const struct block *block;
 	const uint8_t *end;
+	uint64_t surprises = pathvalues_surprises();
 	bool there;
 
 	decoder_begin(&runtime.decoder);
@@ -325,10 +327,27 @@ const struct block *blocks_translate(uint64_t pc, int prefer)
 	}
 	exits_finish(m);
 	decoder_end(&runtime.decoder);
+	if (surprises != pathvalues_surprises()) {
+		codecache_abandon(&runtime.cache, m->call_pc);
+		return NULL;
+	}
 	block = codecache_add(&runtime.cache, pc, end, m->e.at, m->mark, m->marks);
 	if (!block)
 		system_stop("no memory for translated code", NULL);
 	((struct block *)block)->facts = m->facts;
 	((struct block *)block)->call_pc = m->call_pc;
+	return block;
+}
+
+const struct block *blocks_translate(uint64_t pc, int prefer)
+{
+	const struct block *block;
+	uint64_t surprises;
+
+	/* What was known while it was made, and is no longer, is known no more the next time. */
+	do {
+		surprises = pathvalues_surprises();
+		block = translate(pc, prefer);
+	} while (!block && surprises != pathvalues_surprises());
 	return block;
 }

@@ -295,6 +295,15 @@ void codecache_begin(struct codecache *c)
 	c->pages = c->returns = 0;
 }
 
+void codecache_abandon(struct codecache *c, uint64_t call)
+{
+	uint64_t *at = call ? slope_map_get(&c->call_by_pc, call) : NULL;
+
+	if (at)
+		*at = 0;
+	codecache_begin(c);
+}
+
 const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const uint8_t *cold_end,
 				  const struct mark *mark, uint32_t marks)
 {

@@ -141,6 +141,8 @@ const struct block *codecache_around(const struct codecache *c, uint64_t code);
 
 /* A block will be made now. */
 void codecache_begin(struct codecache *c);
+/* The block in the making will not be added; `call`: that was to be made in it, or 0. */
+void codecache_abandon(struct codecache *c, uint64_t call);
 
 /* The block in the making depends on the code in this page. */
 void codecache_made_of(struct codecache *c, uint64_t address);

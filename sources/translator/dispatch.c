@@ -113,13 +113,15 @@ static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t gen
 
 	lock_take(&runtime.lock);
 	block = find_or_make(pc, borrowed_before(&branch));
-	if (block && site->kind != SITE_DIRECT && may_remember(site, pc))
+	bool cased = site->kind == SITE_CASE && context_here()->path_case;
+
+	if (block && cased)
+		pathcode_switch_to(context_here()->path_case, block->code);
+	else if (block && site->kind != SITE_DIRECT && may_remember(site, pc))
 		codecache_remember(&runtime.cache, block,
 				   observer.on || observer.path_contexts ? codeplaces_function(block->pc) : UINT32_MAX,
 				   observer.paths ? pathplaces_begin(block->pc) : 0);
-	if (block && site->kind == SITE_CASE && context_here()->path_case)
-		pathcode_switch_to(context_here()->path_case, block->code);
-	if (block && site->kind == SITE_DIRECT && branch.patch && generation == runtime.cache.generation)
+	else if (block && site->kind == SITE_DIRECT && branch.patch && generation == runtime.cache.generation)
 		codecache_link(&runtime.cache, &branch, block);
 	lock_give(&runtime.lock);
 	return block ? block->code : pc;     /* no code is there: let the processor say so */

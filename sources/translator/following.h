@@ -5,6 +5,8 @@
  *
  *   flow.h, jumptables.c   control flow graphs of machine code
  *   pathplaces.c           which graph a piece of code belongs to
+ *   pathindex.c            and where the blocks of all graphs are
+ *   pathvalues.c           where the path register is known beforehand
  *   pathmaking.h           what is added to translated code: pathcode.c, pathcounting.c, pathswitches.c
  *   pathevents.c           what is left to C: edges, switches, counts
  *   pathlandings.c         and paths that are left and begun out of the ordinary
@@ -99,6 +101,7 @@ struct path_graph {
 	bool hits_own;
 	struct path_cases *cases;    /* of its switches */
 	uint64_t lowest, span;       /* where all its code lies */
+	int64_t *value;              /* pathvalues.c; NULL: nothing is known */
 };
 
 /*
@@ -134,12 +137,27 @@ struct path_place {
 	uint32_t vertex;
 };
 
+/* ---- pathindex.c; all with the lock held ---- */
+
+#define PATHINDEX_LINE_LOG2 7u
+
+/* The block around this address, if there is a graph already; it may be in the middle of an instruction, or of nothing. */
+const struct path_place *pathindex_find(uint64_t pc);
+/* Code in this range is gone, or another. */
+void pathindex_forget(uint64_t address, uint64_t bytes);
+/* Adds a block of the graph. False when memory runs out. */
+bool pathindex_keep(struct path_graph *g, uint32_t vertex);
+/* A block has become two: what was known of the whole is now so of the second part, by which it is left. */
+bool pathindex_cut(struct path_graph *g, uint32_t vertex, uint32_t second, uint64_t end);
+/* The block is no code: what lies between functions may look like some. */
+void pathindex_drop(const struct path_place *p);
+/* Does no block touch this line? */
+bool pathindex_is_free(uint64_t line);
+
 /* ---- pathplaces.c; all with the lock held ---- */
 
 /* The block around this code, made on first use; NULL: paths are not followed there. */
 const struct path_place *pathplaces_at(uint64_t pc);
-/* The same if there is a graph already: for addresses that may be in the middle of an instruction, or of nothing. */
-const struct path_place *pathplaces_find(uint64_t pc);
 /* The same as pathplaces_at for code that belongs to the function `fn` if it belongs to none yet. */
 const struct path_place *pathplaces_at_for(uint64_t pc, uint32_t fn);
 /* What CTX_PATH is where control comes to pc from elsewhere. */
@@ -154,8 +172,6 @@ const struct path_graph *pathplaces_counted(uint64_t counter);
 uint64_t pathplaces_counters_end(void);
 /* The same for what is used of the cache. */
 uint64_t pathplaces_hits_end(void);
-/* Code in this range is gone, or another. */
-void pathplaces_forget(uint64_t address, uint64_t bytes);
 /* Instructions from `from` up to `to`. */
 uint32_t pathplaces_instructions(uint64_t from, uint64_t to);
 
@@ -166,6 +182,19 @@ static inline uint64_t path_begin(const struct path_graph *g, uint32_t vertex)
 {
 	return (uint64_t)(slope_path_begin(&g->core->paths, vertex) + g->shift);
 }
+
+/* ---- pathvalues.c; all with the lock held ---- */
+
+void pathvalues_find(struct path_graph *g, struct slope_arena *arena);
+/* Is CTX_PATH always the same in this block? */
+bool pathvalues_known(const struct path_graph *g, uint32_t vertex, int64_t *path);
+/*
+ * A path begins with this block. If nobody had expected that, blocks that have been made of the graph are made anew, and the
+ * one in the making must be.
+ */
+void pathvalues_begin(struct path_graph *g, uint32_t vertex);
+/* How often that has happened. */
+uint64_t pathvalues_surprises(void);
 
 /* ---- pathcode.c: what is added; all of them keep what is alive where they stand ---- */
 
@@ -178,7 +207,7 @@ void pathcode_on(struct maker *m, const struct step *s, uint64_t next);
 void pathcode_branch(struct maker *m, unsigned step, bool last);
 void pathcode_cold(struct maker *m, const struct cold *c);
 /* Behind a call, whose return address is on the stack; target 0: not known. */
-void pathcode_call(struct maker *m, uint64_t target);
+void pathcode_call(struct maker *m, const struct step *s, uint64_t target);
 /* A function begins: CTX_PATH is in another context from here on. */
 void pathcode_context(struct maker *m, uint32_t fn, bool flags);
 /* May returns to behind the call find by themselves what it does when it has come back? */

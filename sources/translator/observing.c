@@ -248,7 +248,7 @@ void observing_unmapped(uint64_t address, uint64_t bytes)
 	if (!bytes)
 		return;
 	if (observer.paths)
-		pathplaces_forget(address, bytes);
+		pathindex_forget(address, bytes);
 	if (observer.on)
 		forget(address, bytes);
 	if (observer.looks)
@@ -258,7 +258,7 @@ void observing_unmapped(uint64_t address, uint64_t bytes)
 void observing_moved(uint64_t from, uint64_t to, uint64_t bytes)
 {
 	if (observer.paths)
-		pathplaces_forget(from, bytes);
+		pathindex_forget(from, bytes);
 	if (!observer.on || from == to || !bytes)
 		return;
 	slope_session_move(&observer.session, from, to, bytes);

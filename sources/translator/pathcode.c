@@ -100,7 +100,12 @@ void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edg
 	e = &g->core->paths.edge[edge];
 	room = pathmaking_room(g->flow.edge[edge].target);
 	if (!e->cut && e->to != SLOPE_PATH_OUT) {
-		pathmaking_add(m, e->add, room);
+		int64_t path;
+
+		if (pathvalues_known(g, e->from, &path) && pathmaking_is_short(path + e->add))
+			pathmaking_set(m, (uint64_t)(path + e->add), room);
+		else
+			pathmaking_add(m, e->add, room);
 		return;
 	}
 	bool flags = observer.measures && room.flags;
@@ -267,13 +272,26 @@ static void add_context(struct maker *m)
 	emit_restore(&m->e, REG_R10, CTX_PATH_KEPT_B);
 }
 
-void pathcode_call(struct maker *m, uint64_t target)
+/* CTX_PATH, to where the return address lies. */
+static bool keep_known(struct maker *m, const struct step *s)
+{
+	const struct path_place *place = pathmaking_ends_block(s);
+	int64_t path;
+
+	if (!place || !pathvalues_known(place->graph, place->vertex, &path) || !pathmaking_is_short(path))
+		return false;
+	emit_bytes(&m->e, "\x65\x48\xc7\x04\x24", 5);             /* movq $path, %gs:(%rsp) */
+	emit_32(&m->e, (uint32_t)path);
+	return true;
+}
+
+void pathcode_call(struct maker *m, const struct step *s, uint64_t target)
 {
 	struct address top = { .base = REG_RSP, .index = NO_REGISTER };
 
 	if (observing_keeps_paths_apart()) {
 		keep_apart(m);
-	} else {
+	} else if (!keep_known(m, s)) {
 		emit_save(&m->e, REG_R11, CTX_PATH_KEPT_A);
 		emit_restore(&m->e, REG_R11, CTX_PATH);
 		if (observer.path_contexts)
@@ -350,7 +368,9 @@ bool pathcode_return(struct maker *m, const struct step *s)
 {
 	const struct path_place *place = pathmaking_ends_block(s);
 	struct room_here room = pathmaking_room(0);
-	bool saves = place && place->graph->counters && !observer.on && !observer.path_contexts && !runtime.flags_cross_calls;
+	int64_t path;
+	bool known = place && pathvalues_known(place->graph, place->vertex, &path);
+	bool saves = place && place->graph->counters && !known && !observer.on && !observer.path_contexts && !runtime.flags_cross_calls;
 
 	room.flags = runtime.flags_cross_calls;
 	uint32_t edge = place ? pathplaces_edge(place, SLOPE_WAY_RETURN, 0) : UINT32_MAX;

@@ -165,6 +165,25 @@ static void count_in_array(struct maker *m, const struct path_graph *g, int64_t 
 	give_back(m, &room);
 }
 
+/* The counter there. */
+static void count_known(struct maker *m, uint64_t counter, struct room_here room)
+{
+	unsigned value;
+
+	if (!room.flags) {
+		emit_bytes(&m->e, "\x65\x48\xff\x04\x25", 5);    /* incq %gs:counter */
+		emit_32(&m->e, (uint32_t)counter);
+		return;
+	}
+	value = borrow(m, &room, 0);
+	struct address one = { .base = (int)value, .index = NO_REGISTER, .displacement = 1 };
+
+	emit_restore(&m->e, value, (uint32_t)counter);
+	emit_address(&m->e, value, &one, 0);
+	emit_save(&m->e, value, (uint32_t)counter);
+	give_back(m, &room);
+}
+
 /* lea value(%reg), %reg, or the same with a third register's help. */
 static void add_to(struct maker *m, unsigned reg, unsigned other, int64_t value)
 {
@@ -289,8 +308,12 @@ void pathmaking_count_loaded(struct maker *m, const struct path_graph *g, uint32
 {
 	int64_t plus = g->core->paths.edge[edge].add - g->shift;
 
+	int64_t path;
+
 	if (observing_keeps_paths_apart())
 		count_by_c(m, g, plus, room, loaded);
+	else if (g->counters && loaded == NO_REGISTER && pathvalues_known(g, g->core->paths.edge[edge].from, &path))
+		count_known(m, g->counters + 8 * (uint64_t)(path + plus), room);
 	else if (g->counters)
 		count_in_array(m, g, plus, room, loaded);
 	else if (room.flags)

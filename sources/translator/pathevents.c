@@ -210,7 +210,7 @@ void pathevents_lazy(uint64_t sp, uint64_t instructions)
 	uint64_t back = *(const uint64_t *)sp;
 
 	lock_take(&runtime.lock);
-	p = pathplaces_find(back - 1);
+	p = pathindex_find(back - 1);
 	lock_give(&runtime.lock);
 	if (p)
 		slope_path_repeat(table_of(context_here()), p->graph->core->number, p->vertex, instructions);

@@ -51,7 +51,7 @@ static void leave_call(struct context *ctx, uint64_t back, uint64_t path)
 	const struct path_place *p;
 
 	lock_take(&runtime.lock);
-	p = pathplaces_find(back - 1);
+	p = pathindex_find(back - 1);
 	if (p && p->end == back)
 		leave_block(ctx, p, path, p->graph->core->block[p->vertex].instructions);
 	else if (register_of(path) >= PATHS_FIRST)
@@ -65,7 +65,7 @@ static void leave_at(struct context *ctx, uint64_t pc, uint64_t path)
 	const struct path_place *p;
 
 	lock_take(&runtime.lock);
-	p = pathplaces_find(pc);
+	p = pathindex_find(pc);
 	if (p)
 		leave_block(ctx, p, path, pathplaces_instructions(p->start, pc));
 	lock_give(&runtime.lock);
@@ -184,7 +184,7 @@ static void leave_way(struct context *ctx, const struct way_up *w, uint64_t from
 
 static uint32_t function_of(uint64_t pc)
 {
-	const struct path_place *p = pathplaces_find(pc);
+	const struct path_place *p = pathindex_find(pc);
 
 	return p ? p->graph->core->function : codeplaces_function(pc);
 }
@@ -317,7 +317,7 @@ void pathevents_returned(struct context *ctx, uint64_t pc)
 	if (ctx->landed)
 		return;
 	lock_take(&runtime.lock);
-	p = pathplaces_find(pc - 1);
+	p = pathindex_find(pc - 1);
 	uint32_t end = p && p->end == pc ? p->graph->core->block[p->vertex].end : SLOPE_BLOCK_JUMPS;
 
 	if (end == SLOPE_BLOCK_CALLS) {
@@ -404,7 +404,7 @@ void pathevents_restorer(struct context *ctx, uint64_t next)
 	const struct path_place *p;
 
 	lock_take(&runtime.lock);
-	p = pathplaces_find(next - 1);
+	p = pathindex_find(next - 1);
 	if (p)
 		leave_block(ctx, p, path_packed(ctx), pathplaces_instructions(p->start, next));
 	lock_give(&runtime.lock);

@@ -3,7 +3,7 @@
  * Which graph, and which of its blocks, a piece of the program's code belongs
  * to. A graph is made when control first comes to code that none has; it has all blocks
  * that can be reached from there without entering another function or
- * another graph. Blocks are found by lines of 128 bytes.
+ * another graph. pathindex.c finds them.
  */
 #include "sources/translator/following.h"
 
@@ -13,8 +13,6 @@
 #include "sources/translator/observing.h"
 #include "sources/translator/symbols.h"
 
-#define LINE_LOG2 7u
-#define NEAR_BYTES (UINT64_C(1) << 31)   /* nearly all code is below: plan.h */
 #define LIMIT_MIN 1024u
 #define COUNTERS_SPARE 16u
 #define COUNTERS_FEW 32768u
@@ -24,14 +22,10 @@
 
 static struct {
 	struct slope_arena arena;
-	uint64_t *near;              /* by line: the first place that touches it, for code below NEAR_BYTES */
-	struct slope_map far;        /* the same for all other */
-	const struct path_place *found;      /* last */
 	struct path_graph **counted; /* graphs that have counters, in order */
 	size_t counted_count, counted_capacity;
 	uint64_t counters;           /* that graphs have already, from %gs */
 	uint32_t hits;               /* parts of the cache that they have */
-	uint64_t lowest, highest;    /* all places lie between */
 	uint64_t code_start, code_end;       /* the region that was decoded last */
 	bool ready;
 } places;
@@ -41,43 +35,9 @@ static void start(void)
 	if (places.ready)
 		return;
 	slope_arena_init(&places.arena, &system_host);
-	slope_map_init(&places.far, &places.arena);
-	places.near = system_pages(NEAR_BYTES >> LINE_LOG2 << 3, true);
 	places.counters = PATHS_COUNTERS_AT;
 	places.hits = PATHS_OWN_AT;
-	places.lowest = UINT64_MAX;
 	places.ready = true;
-}
-
-static bool is_near(uint64_t line)
-{
-	return places.near && line < NEAR_BYTES >> LINE_LOG2;
-}
-
-/* The first place that touches the line, or NULL. */
-static struct path_place *first_of(uint64_t line)
-{
-	const uint64_t *first = is_near(line) ? &places.near[line] : slope_map_get(&places.far, line);
-
-	return first ? (struct path_place *)*first : NULL;
-}
-
-static uint64_t *first_to_set(uint64_t line)
-{
-	bool fresh;
-
-	return is_near(line) ? &places.near[line] : slope_map_put(&places.far, line, &fresh);
-}
-
-const struct path_place *pathplaces_find(uint64_t pc)
-{
-	start();
-	if (places.found && pc >= places.found->start && pc < places.found->end)
-		return places.found;
-	for (const struct path_place *p = first_of(pc >> LINE_LOG2); p; p = p->next)
-		if (pc >= p->start && pc < p->end)
-			return places.found = p;
-	return NULL;
 }
 
 /* May it have a graph? */
@@ -125,17 +85,17 @@ static bool read(void *data, uint64_t address, void *to, size_t bytes)
 static uint64_t same_until(uint64_t pc)
 {
 	const struct space_region *region = space_at(&runtime.space, pc);
-	uint64_t next = codeplaces_next_entry(pc), line = pc >> LINE_LOG2;
+	uint64_t next = codeplaces_next_entry(pc), line = pc >> PATHINDEX_LINE_LOG2;
 
-	if (first_of(line))
+	if (!pathindex_is_free(line))
 		return pc + 1;
 	if (region && region->end < next)
 		next = region->end;
 	if (next - pc > SAME_MAX)
 		next = pc + SAME_MAX;
-	while (++line << LINE_LOG2 < next && !first_of(line))
+	while (++line << PATHINDEX_LINE_LOG2 < next && pathindex_is_free(line))
 		;
-	return line << LINE_LOG2 < next ? line << LINE_LOG2 : next;
+	return line << PATHINDEX_LINE_LOG2 < next ? line << PATHINDEX_LINE_LOG2 : next;
 }
 
 static enum flow_place place(void *data, uint64_t entry, uint64_t pc, uint64_t *until)
@@ -145,7 +105,7 @@ static enum flow_place place(void *data, uint64_t entry, uint64_t pc, uint64_t *
 	*until = pc + 1;
 	if (!is_followed(pc))
 		return codeplaces_in_linkage(pc) ? FLOW_BORDER : FLOW_NO_CODE;
-	if (pathplaces_find(pc))
+	if (pathindex_find(pc))
 		return FLOW_TAKEN;
 	if (codeplaces_is_border(pc))
 		return FLOW_BORDER;
@@ -177,29 +137,6 @@ static uint32_t stub_instructions(uint64_t stub)
 }
 
 /* ---- graphs ---- */
-
-static bool keep_place(struct path_graph *g, uint32_t vertex)
-{
-	const struct flow_block *b = &g->flow.block[vertex];
-	uint64_t first = b->start >> LINE_LOG2, last = (b->start + b->bytes - 1) >> LINE_LOG2;
-
-	if (b->start < places.lowest)
-		places.lowest = b->start;
-	if (b->start + b->bytes > places.highest)
-		places.highest = b->start + b->bytes;
-	for (uint64_t line = first; line <= last; line++) {
-		struct path_place *p = slope_arena_alloc(&places.arena, sizeof *p);
-		uint64_t *at = p ? first_to_set(line) : NULL;
-
-		if (!at)
-			return false;
-		*p = (struct path_place){
-			(struct path_place *)*at, b->start, b->start + b->bytes, b->last, g, vertex,
-		};
-		*at = (uint64_t)p;
-	}
-	return true;
-}
 
 /* The numbering's registers are all within so much. */
 static int64_t highest_offset(const struct slope_path_graph *p, uint64_t *range)
@@ -319,7 +256,7 @@ static struct path_graph *make(uint64_t entry, uint32_t fn)
 	for (uint32_t v = 0; v < g->core->paths.vertices; v++) {
 		const struct flow_block *b = &g->flow.block[v];
 
-		if (!keep_place(g, v))
+		if (!pathindex_keep(g, v))
 			return NULL;
 		if (b->start < g->lowest)
 			g->lowest = b->start;
@@ -327,18 +264,20 @@ static struct path_graph *make(uint64_t entry, uint32_t fn)
 			g->span = b->start + b->bytes;
 	}
 	g->span -= g->lowest;
+	pathvalues_find(g, &places.arena);
 	return g;
 }
 
 const struct path_place *pathplaces_at_for(uint64_t pc, uint32_t fn)
 {
-	const struct path_place *p = pathplaces_find(pc);
+	const struct path_place *p = pathindex_find(pc);
 
 	if (p || !is_followed(pc))
 		return p;
+	start();
 	if (!make(pc, fn == SLOPE_FN_NONE ? codeplaces_function(pc) : fn))
 		return NULL;
-	return pathplaces_find(pc);
+	return pathindex_find(pc);
 }
 
 const struct path_place *pathplaces_at(uint64_t pc)
@@ -423,21 +362,6 @@ static bool cut_block(struct flow_block *first, struct flow_block *second, uint6
 	return good && at == pc;
 }
 
-/* What was known of the whole block is now so of its second part, by which it is left. */
-static bool cut_place(struct path_graph *g, uint32_t vertex, uint32_t second, uint64_t end)
-{
-	const struct flow_block *b = &g->flow.block[vertex];
-
-	for (uint64_t line = b->start >> LINE_LOG2; line <= (end - 1) >> LINE_LOG2; line++) {
-		for (struct path_place *p = first_of(line); p; p = p->next)
-			if (p->graph == g && p->vertex == vertex) {
-				p->start = b->start + b->bytes;
-				p->vertex = second;
-			}
-	}
-	return keep_place(g, vertex);
-}
-
 /*
  * Control has come to the middle of a block from elsewhere: it becomes two. All numbers stay: the first part has one edge,
  * of value 0, to the second, which has the block's edges; paths that begin with the second part come after all others.
@@ -481,7 +405,8 @@ static bool split(struct path_graph *g, uint32_t vertex, uint64_t pc)
 	core->way = w.way;
 	core->paths = w.paths;
 	g->flow = w.flow;
-	return cut_place(g, vertex, second, end);
+	pathvalues_begin(g, second);
+	return pathindex_cut(g, vertex, second, end);
 }
 
 /* Does an instruction of the block begin here? */
@@ -498,43 +423,33 @@ static bool has_instruction(const struct path_place *p, uint64_t pc)
 	return at == pc;
 }
 
-/* The block is no code: what lies between functions may look like some. */
-static void drop_place(const struct path_place *p)
-{
-	const struct path_graph *g = p->graph;
-	uint64_t last = (p->end - 1) >> LINE_LOG2;
-	uint32_t vertex = p->vertex;
-
-	places.found = NULL;
-	for (uint64_t line = p->start >> LINE_LOG2; line <= last; line++) {
-		struct path_place **at = (struct path_place **)first_to_set(line);
-
-		while (at && *at)
-			if ((*at)->graph == g && (*at)->vertex == vertex)
-				*at = (*at)->next;
-			else
-				at = &(*at)->next;
-	}
-}
-
-uint64_t pathplaces_begin(uint64_t pc)
+/* The block that begins there; it may become one by that. NULL: none is followed there. */
+static const struct path_place *place_of_begin(uint64_t pc)
 {
 	const struct path_place *p = pathplaces_at(pc);
 
 	if (p && p->start != pc && !has_instruction(p, pc)) {
-		drop_place(p);
+		pathindex_drop(p);
 		p = pathplaces_at(pc);
 	}
+	if (p && p->start != pc && split(p->graph, p->vertex, pc))
+		p = pathindex_find(pc);
+	return p;
+}
+
+uint64_t pathplaces_begin(uint64_t pc)
+{
+	const struct path_place *p = place_of_begin(pc);
+
 	if (!p)
 		return PATHS_NONE;
-	if (p->start != pc && split(p->graph, p->vertex, pc))
-		p = pathplaces_find(pc);
+	pathvalues_begin(p->graph, p->vertex);
 	return path_begin(p->graph, p->vertex);
 }
 
 const struct path_place *pathplaces_call_before(uint64_t pc)
 {
-	const struct path_place *p = pathplaces_find(pc - 1);
+	const struct path_place *p = pathindex_find(pc - 1);
 
 	return p && p->end == pc && p->graph->core->block[p->vertex].end == SLOPE_BLOCK_CALLS ? p : NULL;
 }
@@ -549,7 +464,8 @@ uint64_t pathplaces_begin_behind(uint64_t pc)
 		return pathplaces_begin(pc);
 	if (p->graph->core->paths.edge[edge].cut)
 		return path_begin(call->graph, call->vertex);
-	return pathplaces_begin(pc) - (uint64_t)p->graph->core->paths.edge[edge].add;
+	p = place_of_begin(pc);
+	return p ? path_begin(p->graph, p->vertex) - (uint64_t)p->graph->core->paths.edge[edge].add : PATHS_NONE;
 }
 
 uint32_t pathplaces_edge(const struct path_place *p, enum slope_edge_way way, uint64_t target)
@@ -610,26 +526,4 @@ uint64_t pathplaces_counters_end(void)
 {
 	start();
 	return places.counters;
-}
-
-/* A block that touches the line and the range, or NULL. */
-static const struct path_place *touching(uint64_t line, uint64_t start, uint64_t end)
-{
-	for (const struct path_place *p = first_of(line); p; p = p->next)
-		if (p->start < end && p->end > start)
-			return p;
-	return NULL;
-}
-
-void pathplaces_forget(uint64_t address, uint64_t bytes)
-{
-	uint64_t start = address > places.lowest ? address : places.lowest;
-	uint64_t end = address + bytes < places.highest ? address + bytes : places.highest;
-	const struct path_place *p;
-
-	if (!places.ready || start >= end)
-		return;
-	for (uint64_t line = start >> LINE_LOG2; line <= (end - 1) >> LINE_LOG2; line++)
-		while ((p = touching(line, start, end)))
-			drop_place(p);
 }

@@ -202,7 +202,7 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	if (observer.on)
 		observe_call(m, target != 0, target, s->next >> 32 ? 0 : returns_to);
 	if (observer.paths)
-		pathcode_call(m, target);
+		pathcode_call(m, s, target);
 	if (target)
 		exits_add_call(m, target);
 	else

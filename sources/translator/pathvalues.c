@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where CTX_PATH is known beforehand: in blocks that a path can come to in one way only. There it need not be read: what is
+ * counted has a fixed place, and what a call keeps is a constant.
+ *
+ * That holds as long as paths begin where graphs say that they do. When one begins elsewhere (behind a setjmp that
+ * returns again, where code jumps into the middle of another function), the graph's blocks are made anew without
+ * constants. Whoever is in an old one then has begun as foreseen.
+ */
+#include "sources/translator/following.h"
+
+#include "sources/translator/observing.h"
+
+#define UNKNOWN INT64_MIN
+
+static struct {
+	uint64_t surprises;
+} values;
+
+static bool begins(const struct slope_path_graph *p, uint32_t vertex)
+{
+	return p->start[vertex] < p->regular;
+}
+
+/* How many edges lead to each vertex that paths may take. */
+static void count_ways(const struct slope_path_graph *p, uint32_t *ways)
+{
+	for (uint32_t e = 0; e < p->edges; e++)
+		if (!p->edge[e].cut && p->edge[e].to != SLOPE_PATH_OUT)
+			ways[p->edge[e].to]++;
+}
+
+/* From those that nothing but their own beginning leads to. */
+static void follow(struct path_graph *g, uint32_t *ways, uint32_t *queue)
+{
+	const struct slope_path_graph *p = &g->core->paths;
+	uint32_t head = 0, tail = 0;
+
+	for (uint32_t v = 0; v < p->vertices; v++) {
+		g->value[v] = UNKNOWN;
+		if (ways[v])
+			continue;
+		if (begins(p, v))
+			g->value[v] = (int64_t)path_begin(g, v);
+		queue[tail++] = v;
+	}
+	for (; head < tail; head++) {
+		uint32_t from = queue[head];
+
+		for (uint32_t e = p->first[from]; e < p->first[from + 1]; e++) {
+			uint32_t to = p->edge[e].to;
+
+			if (p->edge[e].cut || to == SLOPE_PATH_OUT || ways[to] != 1 || begins(p, to))
+				continue;
+			if (g->value[from] != UNKNOWN)
+				g->value[to] = g->value[from] + p->edge[e].add;
+			queue[tail++] = to;
+		}
+	}
+}
+
+void pathvalues_find(struct path_graph *g, struct slope_arena *arena)
+{
+	uint32_t vertices = g->core->paths.vertices, *ways;
+
+	if (observer.on || observer.measures || observer.path_contexts)
+		return;
+	ways = slope_arena_alloc(arena, 2 * vertices * sizeof *ways);
+	g->value = ways ? slope_arena_alloc(arena, vertices * sizeof *g->value) : NULL;
+	if (!g->value)
+		return;
+	count_ways(&g->core->paths, ways);
+	follow(g, ways, ways + vertices);
+	slope_arena_free(arena, ways, 2 * vertices * sizeof *ways);
+}
+
+bool pathvalues_known(const struct path_graph *g, uint32_t vertex, int64_t *path)
+{
+	if (!g->value || g->value[vertex] == UNKNOWN)
+		return false;
+	*path = g->value[vertex];
+	return true;
+}
+
+void pathvalues_begin(struct path_graph *g, uint32_t vertex)
+{
+	if (!g->value || begins(&g->core->paths, vertex))
+		return;
+	g->value = NULL;
+	values.surprises++;
+	codecache_changed(&runtime.cache, g->lowest, g->span);
+}
+
+uint64_t pathvalues_surprises(void)
+{
+	return values.surprises;
+}
