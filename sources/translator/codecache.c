@@ -348,8 +348,8 @@ uint64_t codecache_call(struct codecache *c, uint64_t pc, uint64_t code)
 	return known;
 }
 
-void codecache_return(struct codecache *c, uint64_t pc, uint64_t code, uint64_t begin)
+void codecache_return(struct codecache *c, uint64_t pc, uint64_t code)
 {
 	if (c->returns < CODECACHE_RETURNS)
-		c->returned[c->returns++] = (struct codecache_target){ pc, code, UINT32_MAX, begin };
+		c->returned[c->returns++] = (struct codecache_target){ pc, code, UINT32_MAX, 0 };
 }

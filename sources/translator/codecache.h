@@ -81,7 +81,7 @@ struct block {
 struct codecache_target {
 	uint64_t pc, code;
 	uint64_t fn;                 /* the function that a call of it enters, as codeplaces_function says; UINT32_MAX: not known */
-	uint64_t begin;              /* what CTX_PATH is where it begins: following.h */
+	uint64_t begin;              /* what CTX_PATH is where it begins: following.h; 0: that is for C to say */
 };
 
 struct codecache {
@@ -161,7 +161,7 @@ void codecache_recall(struct codecache *c, uint64_t pc);
  */
 uint64_t codecache_call(struct codecache *c, uint64_t pc, uint64_t code);
 /* Returns to this address of the program are to come to this place in the block in the making, when it is made. */
-void codecache_return(struct codecache *c, uint64_t pc, uint64_t code, uint64_t begin);
+void codecache_return(struct codecache *c, uint64_t pc, uint64_t code);
 
 /* The branch now goes to the block, and where both borrow the same register, without giving it back. */
 void codecache_link(struct codecache *c, const struct codecache_branch *branch, const struct block *block);

@@ -118,6 +118,7 @@ static inline void emit_land(struct emit *e, uint8_t *displacement)
 #define CONDITION_NONE (-1)
 #define CONDITION_BELOW 2
 #define CONDITION_NOT_BELOW 3
+#define CONDITION_EQUAL 4
 #define CONDITION_NOT_EQUAL 5
 #define CONDITION_ABOVE 7
 #define CONDITION_GREATER 15

@@ -56,6 +56,7 @@ struct cold {
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
 	bool keep_flags;             /* COLD_MISS: as the first look did; others: the program's are at CTX_FLAGS_HOME */
 	enum lookup_path path;       /* COLD_MISS */
+	uint8_t *none;               /* COLD_MISS: a jump to where nothing was found; or NULL */
 	const struct path_place *place;      /* COLD_MEASURED: the edge that is taken; COLD_CASE: the switch */
 	struct path_cases *cases;    /* COLD_CASE */
 	const struct path_graph *graph;      /* COLD_HIT: whose path is not in the cache */

@@ -56,11 +56,26 @@ static void emit_context_of_target(struct emit *e, bool keep_flags)
 	emit_restore(e, REG_RAX, CTX_PATH_KEPT);
 }
 
-static void emit_go(struct emit *e, bool keep_flags, enum lookup_path path)
+/* The jump that it takes when there is none, for C to see to that. */
+static uint8_t *emit_begin_test(struct emit *e, bool keep_flags)
 {
+	if (!keep_flags) {
+		emit_bytes(e, "\x48\x85\xc9", 3);                 /* test %rcx, %rcx */
+		return emit_jump_ahead(e, CONDITION_EQUAL);
+	}
+	emit_bytes(e, "\xe3\x02\xeb\x05", 4);                   /* jrcxz over the next; jmp over the one behind it */
+	return emit_jump_ahead(e, CONDITION_NONE);
+}
+
+/* Returns a jump that is taken where no path may begin without C, if there is one. */
+static uint8_t *emit_go(struct emit *e, bool keep_flags, enum lookup_path path)
+{
+	uint8_t *none = NULL;
+
 	if (path == LOOKUP_BEGINS) {
 		emit_bytes(e, "\x48\x8b\x88", 3);                 /* mov TARGETS+24(%rax), %rcx */
 		emit_32(e, PLAN_TARGETS + offsetof(struct codecache_target, begin));
+		none = emit_begin_test(e, keep_flags);
 		emit_save(e, REG_RCX, CTX_PATH);
 		if (observer.path_contexts)
 			emit_context_of_target(e, keep_flags);
@@ -74,6 +89,7 @@ static void emit_go(struct emit *e, bool keep_flags, enum lookup_path path)
 		emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
 	emit_bytes(e, "\x65\xff\x24\x25", 4);                     /* jmp *%gs:TARGET */
 	emit_32(e, CTX_TARGET);
+	return none;
 }
 
 /*
@@ -92,19 +108,23 @@ static void emit_lookup(struct maker *m, bool keep_flags, enum lookup_path path)
 	if (keep_flags)
 		emit_save(e, REG_RDX, CTX_REG(REG_RDX));
 	c->jump[c->jumps++] = transfers_probe(e, 0, keep_flags);
-	emit_go(e, keep_flags, path);
+	c->none = emit_go(e, keep_flags, path);
 }
 
 static void cold_miss(struct maker *m, const struct cold *c)
 {
 	struct emit *e = &m->e;
-	uint8_t *miss;
+	uint8_t *miss, *none;
 
 	if (c->keep_flags)
 		emit_restore(e, REG_RCX, CTX_GUEST_TARGET);
 	miss = transfers_probe(e, 1, c->keep_flags);
-	emit_go(e, c->keep_flags, c->path);
+	none = emit_go(e, c->keep_flags, c->path);
 	emit_land(e, miss);
+	if (c->none)
+		emit_land(e, c->none);
+	if (none)
+		emit_land(e, none);
 	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
 	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
 	if (c->keep_flags)
@@ -191,7 +211,7 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	returns_to = (uint64_t)m->e.at;
 	/* Here the return comes to; whoever returns to the program's address finds this place. */
 	if (!observer.paths || pathcode_may_return(s))
-		codecache_return(&runtime.cache, s->next, returns_to, observer.paths ? pathplaces_begin_behind(s->next) : 0);
+		codecache_return(&runtime.cache, s->next, returns_to);
 	if (observer.paths)
 		pathcode_on(m, s, s->next);
 	exits_add_plain(m, s->next);
