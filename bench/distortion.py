@@ -55,8 +55,8 @@ class Views:
     def slope(self, unit, *options):
         data = os.path.join(self.bench.folder, "accuracy.data")
         self.run([self.bench.slope, "record", "-q", *options, "-o", data, "--"])
-        facts = subprocess.run([self.bench.slope, "report", "--json", "--unit=" + unit, data], capture_output=True, check=True, text=True,
-                               env=self.bench.environment)
+        facts = subprocess.run([self.bench.slope, "report", "--json", "--no-inline", "--unit=" + unit, data], check=True, text=True,
+                               capture_output=True, env=self.bench.environment)
         costs = {}
         for f in json.loads(facts.stdout)["functions"]:
             key = os.path.basename(f["module"] or ""), plain(f["name"])
