@@ -380,6 +380,7 @@ checks["a sampled profile: paths first, then what there is, and no word of growt
 	assert.doesNotMatch(said, /grows/);
 	await session.shot(page, "sampled-paths");
 	await page.click(".tabs a:text-is('Functions')");
+	await page.waitForSelector("a.row");
 	const heads = await page.$$eval(".row.head [role=columnheader]", (list) => list.map((one) => one.textContent));
 	assert.deepEqual(heads, ["function", "self", "total", "seen", "per call"]);
 	assert.equal(await page.locator(".slider").count(), 0);
