@@ -88,7 +88,8 @@ static void skip_to_line(struct slope_arena *arena)
 	}
 }
 
-void *slope_arena_alloc(struct slope_arena *arena, size_t bytes)
+/* `clear`: with zeros, whatever was there before. */
+static void *take(struct slope_arena *arena, size_t bytes, bool clear)
 {
 	size_t block;
 	unsigned list = size_class(bytes, &block);
@@ -96,7 +97,8 @@ void *slope_arena_alloc(struct slope_arena *arena, size_t bytes)
 
 	if (reuse) {
 		arena->free_list[list] = reuse->next;
-		zero(reuse, block);
+		if (clear)
+			zero(reuse, block);
 		return reuse;
 	}
 	if (block >= LINE_BYTES)
@@ -119,6 +121,16 @@ void *slope_arena_alloc(struct slope_arena *arena, size_t bytes)
 
 	arena->bump += block;
 	return p;
+}
+
+void *slope_arena_alloc(struct slope_arena *arena, size_t bytes)
+{
+	return take(arena, bytes, true);
+}
+
+void *slope_arena_alloc_any(struct slope_arena *arena, size_t bytes)
+{
+	return take(arena, bytes, false);
 }
 
 void slope_arena_free(struct slope_arena *arena, void *p, size_t bytes)

@@ -28,6 +28,9 @@ void slope_arena_fini(struct slope_arena *arena);
 /* Zeroed, 16-byte aligned; from 33 bytes on at the beginning of a cache line. NULL when the host has no more; nothing changes then. */
 void *slope_arena_alloc(struct slope_arena *arena, size_t bytes);
 
+/* The same with anything in it: for whoever writes all of it first. */
+void *slope_arena_alloc_any(struct slope_arena *arena, size_t bytes);
+
 /* `bytes` is what slope_arena_alloc was asked for. NULL is fine. */
 void slope_arena_free(struct slope_arena *arena, void *p, size_t bytes);
 
