@@ -3,6 +3,7 @@
 
 #define TOTAL_MAX (UINT64_C(1) << 62)
 #define AGAIN_PER_EDGE 8u        /* how often, on average, an edge may be looked at again for the sake of better cuts */
+#define WEIGHTS_MAX 16u
 
 /* What is only needed while numbers are given. Postorder: whoever an edge leads to, unless it is cut, comes before. */
 struct numbering {
@@ -225,13 +226,67 @@ static void place_starts(struct numbering *n)
 	g->total = number;
 }
 
+/* Weights of edges, heaviest first, and how many edges have each. */
+struct weights {
+	uint32_t count;
+	uint32_t weight[WEIGHTS_MAX], edges[WEIGHTS_MAX];
+};
+
 /* Is edge a to be looked at before b: it is taken more often, or comes first? */
 static bool before(const struct slope_path_graph *g, uint32_t a, uint32_t b)
 {
 	return g->edge[a].weight != g->edge[b].weight ? g->edge[a].weight > g->edge[b].weight : a < b;
 }
 
-/* The edges that go on, by weight: runs of growing length are merged from one array into the other. */
+/* The number of a weight among those, from the heaviest on; a new one is put between. False: there are too many. */
+static bool class_of(struct weights *w, uint32_t weight, uint32_t *number)
+{
+	uint32_t at = 0;
+
+	while (at < w->count && w->weight[at] > weight)
+		at++;
+	*number = at;
+	if (at < w->count && w->weight[at] == weight)
+		return true;
+	if (w->count == WEIGHTS_MAX)
+		return false;
+	for (uint32_t k = w->count++; k > at; k--) {
+		w->weight[k] = w->weight[k - 1];
+		w->edges[k] = w->edges[k - 1];
+	}
+	w->weight[at] = weight;
+	w->edges[at] = 0;
+	return true;
+}
+
+/* Sorts by weight where there are few different ones, as in graphs of compiled code. False: nothing is done. */
+static bool sort_by_weight(struct numbering *n, uint32_t count)
+{
+	const struct slope_path_edge *edge = n->g->edge;
+	struct weights w = { .count = 0 };
+	uint32_t number, at = 0, *sorted = n->spare;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!class_of(&w, edge[n->sorted[i]].weight, &number))
+			return false;
+		w.edges[number]++;
+	}
+	for (uint32_t k = 0; k < w.count; k++) {
+		uint32_t edges = w.edges[k];
+
+		w.edges[k] = at;
+		at += edges;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		class_of(&w, edge[n->sorted[i]].weight, &number);
+		sorted[w.edges[number]++] = n->sorted[i];
+	}
+	n->spare = n->sorted;
+	n->sorted = sorted;
+	return true;
+}
+
+/* The edges that go on, by weight: if need be, runs of growing length are merged from one array into the other. */
 static uint32_t sort_edges(struct numbering *n)
 {
 	const struct slope_path_graph *g = n->g;
@@ -240,6 +295,8 @@ static uint32_t sort_edges(struct numbering *n)
 	for (uint32_t e = 0; e < g->edges; e++)
 		if (goes_on(&g->edge[e]))
 			n->sorted[count++] = e;
+	if (sort_by_weight(n, count))
+		return count;
 	for (uint64_t run = 1; run < count; run *= 2) {
 		uint32_t *from = n->sorted, *to = n->spare;
 
@@ -361,7 +418,7 @@ bool slope_path_number(struct slope_path_graph *g, struct slope_arena *arena, ui
 {
 	size_t vertices = g->vertices, edges = g->edges;
 	size_t bytes = (5 * vertices + 2 * edges) * sizeof(uint32_t) + vertices;
-	uint32_t *scratch = vertices ? slope_arena_alloc(arena, bytes) : NULL, *rest = scratch;
+	uint32_t *scratch = vertices ? slope_arena_alloc_any(arena, bytes) : NULL, *rest = scratch;
 	struct numbering n = { .g = g };
 	bool good = make_arrays(g, arena) && scratch && slope_path_group(g);
 
@@ -376,6 +433,10 @@ bool slope_path_number(struct slope_path_graph *g, struct slope_arena *arena, ui
 		n.spare = part(&rest, edges);
 		n.mark = (uint8_t *)rest;
 		n.offset = (uint64_t *)g->offset;
+		for (size_t v = 0; v < vertices; v++) {
+			n.mark[v] = MARK_NONE;
+			n.seen[v] = 0;
+		}
 		set_limit(&n, limit);
 		search_all(&n);
 		count_paths(&n);
