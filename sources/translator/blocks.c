@@ -209,8 +209,8 @@ static void emit_end(struct maker *m)
 static void emit_start(struct maker *m)
 {
 	uint64_t pc = m->trace.start;
-	bool entry = observer.on && codeplaces_is_entry(pc), linkage = observer.paths && codeplaces_in_linkage(pc);
-	bool unwinder = observer.paths && codeplaces_is_unwinder(pc);
+	bool entry = observer.on && codeplaces_is_entry(pc), inner = !observer.paths || pathplaces_is_inner(pc);
+	bool linkage = !inner && codeplaces_in_linkage(pc), unwinder = !inner && codeplaces_is_unwinder(pc);
 
 	m->facts = (struct block_facts){
 		.entry = entry || linkage || unwinder, .doubted = m->trace.doubt, .stamp = (int8_t)m->stamp, .spare = (int8_t)m->spare,

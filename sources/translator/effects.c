@@ -4,10 +4,12 @@
 
 #include <linux/mman.h>
 
+#include "sources/translator/outline.h"
 #include "sources/translator/runtime.h"
 
 #define LOOK_AHEAD 10u
 #define KNOWN 8192u
+#define FORMS_LOG2 12u
 
 /* Where the look ahead goes on. */
 enum way_on {
@@ -27,15 +29,33 @@ struct effect {
 	uint8_t way;                 /* enum way_on */
 };
 
-/* Of code that nobody may write. With the lock held. */
+/* What all instructions of a form do (outline.h). */
+struct form {
+	uint64_t form;
+	uint16_t uses, kills, flag_uses, flag_kills;
+};
+
+/* With the lock held. */
 static struct {
-	struct effect effect[KNOWN];
+	struct effect effect[KNOWN]; /* of code that nobody may write */
+	struct form form[1u << FORMS_LOG2][2];
+	struct outlines outlines;
 } known;
+
+static bool decode(void *data, const void *code, size_t bytes, ZydisDecodedInstruction *i)
+{
+	(void)data;
+	return decoder_decode(&runtime.decoder, code, bytes, i);
+}
+
+bool effects_outline(const void *code, size_t bytes, struct outline *o)
+{
+	return outline_find(&known.outlines, code, bytes, decode, NULL, o);
+}
 
 /* ---- flags ---- */
 
-/* Can the count be zero? Then the flags stay as they are. */
-static bool may_shift_by_zero(const ZydisDecodedInstruction *i)
+static bool shifts(const ZydisDecodedInstruction *i)
 {
 	switch (i->mnemonic) {
 	case ZYDIS_MNEMONIC_SHL:
@@ -48,12 +68,20 @@ static bool may_shift_by_zero(const ZydisDecodedInstruction *i)
 	case ZYDIS_MNEMONIC_RCR:
 	case ZYDIS_MNEMONIC_SHLD:
 	case ZYDIS_MNEMONIC_SHRD:
-		if (i->raw.imm[0].size)
-			return !(i->raw.imm[0].value.u & (i->operand_width == 64 ? 63u : 31u));
-		return i->opcode != 0xd0 && i->opcode != 0xd1;
+		return true;
 	default:
 		return false;
 	}
+}
+
+/* Can the count be zero? Then the flags stay as they are. */
+static bool may_shift_by_zero(const ZydisDecodedInstruction *i)
+{
+	if (!shifts(i))
+		return false;
+	if (i->raw.imm[0].size)
+		return !(i->raw.imm[0].value.u & (i->operand_width == 64 ? 63u : 31u));
+	return i->opcode != 0xd0 && i->opcode != 0xd1;
 }
 
 bool effects_is_repeated(const ZydisDecodedInstruction *i)
@@ -139,13 +167,14 @@ bool effects_is_call_or_return(const ZydisDecodedInstruction *i)
 
 /* ---- one instruction ---- */
 
-static enum way_on way_of(const ZydisDecodedInstruction *i)
+static enum way_on way_of(const struct outline *o)
 {
-	if (i->mnemonic == ZYDIS_MNEMONIC_JMP && i->raw.imm[0].is_relative)
+	if (o->mnemonic == ZYDIS_MNEMONIC_JMP && o->relative)
 		return WAY_JUMPS;
-	if (effects_is_call_or_return(i))
+	switch (o->category) {
+	case ZYDIS_CATEGORY_CALL:
+	case ZYDIS_CATEGORY_RET:
 		return WAY_CALL_OR_RETURN;
-	switch (i->meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
 	case ZYDIS_CATEGORY_UNCOND_BR:
 	case ZYDIS_CATEGORY_SYSCALL:
@@ -156,30 +185,74 @@ static enum way_on way_of(const ZydisDecodedInstruction *i)
 	}
 }
 
-static void find_effect(struct effect *e, uint64_t pc, size_t bytes)
+/* What the instruction does, and so all others of its form; in `own` where its constants matter. NULL: it is none. */
+static const struct form *form_of(const void *code, size_t bytes, uint64_t form, struct form *own)
 {
 	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction i;
+	struct form *f = known.form[form * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FORMS_LOG2)], other;
 
-	*e = (struct effect){ .pc = pc, .changes = runtime.space.changes, .way = WAY_NOT_KNOWN };
-	if (!bytes || !decoder_decode(&runtime.decoder, (const void *)pc, bytes, &i) ||
-	    !decoder_operands(&runtime.decoder, &i, operand))
-		return;
-	effects_flags(&i, &e->flag_uses, &e->flag_kills);
-	effects_registers(&i, operand, &e->uses, &e->kills);
-	e->length = i.length;
-	e->way = (uint8_t)way_of(&i);
-	e->target = pc + i.length + (uint64_t)i.raw.imm[0].value.s;
+	if (form && f->form == form)
+		return f;
+	if (form) {
+		other = f[0];
+		f[0] = f[1];
+		f[1] = other;
+		if (f->form == form)
+			return f;
+	}
+	if (!decoder_decode(&runtime.decoder, code, bytes, &i) || !decoder_operands(&runtime.decoder, &i, operand))
+		return NULL;
+	if (!form || (shifts(&i) && i.raw.imm[0].size))
+		f = own;
+	f->form = form;
+	effects_flags(&i, &f->flag_uses, &f->flag_kills);
+	effects_registers(&i, operand, &f->uses, &f->kills);
+	return f;
 }
 
-/* What the instruction at pc does; the answer may be in `own`. */
-static const struct effect *effect_at(uint64_t pc, struct effect *own)
+static void find_effect(struct effect *e, uint64_t pc, size_t bytes)
 {
-	struct effect *e = &known.effect[(pc ^ pc >> 13) % KNOWN];
-	size_t bytes = effects_ahead(pc);
+	const void *code = (const void *)pc;
+	struct outline o;
+	struct form own;
+	const struct form *f = bytes && effects_outline(code, bytes, &o) ? form_of(code, bytes, o.form, &own) : NULL;
+
+	*e = (struct effect){ .pc = pc, .changes = runtime.space.changes, .way = WAY_NOT_KNOWN };
+	if (!f)
+		return;
+	e->uses = f->uses;
+	e->kills = f->kills;
+	e->flag_uses = f->flag_uses;
+	e->flag_kills = f->flag_kills;
+	e->length = o.length;
+	e->way = (uint8_t)way_of(&o);
+	e->target = pc + o.length + (uint64_t)o.distance;
+}
+
+/* Is code there that does not change unless the map of regions does, for as long as an instruction can be? */
+static bool is_lasting(uint64_t pc)
+{
 	const struct space_region *region = space_at(&runtime.space, pc);
 
-	if (!region || region->prot & PROT_WRITE || region->shared || region->end - pc < TRACE_INSTRUCTION_BYTES) {
+	return region && !(region->prot & PROT_WRITE) && !region->shared && region->end - pc >= TRACE_INSTRUCTION_BYTES && !doubts_at(pc);
+}
+
+/*
+ * What the instruction at pc does; the answer may be in `own`. `*page`: the one that was looked at last, of which the block in
+ * the making is known to depend.
+ */
+static const struct effect *effect_at(uint64_t pc, struct effect *own, uint64_t *page)
+{
+	struct effect *e = &known.effect[(pc ^ pc >> 13) % KNOWN];
+
+	if (e->pc == pc && e->changes == runtime.space.changes && pc / SLOPE_PAGE_BYTES == *page &&
+	    (pc + TRACE_INSTRUCTION_BYTES - 1) / SLOPE_PAGE_BYTES == *page)
+		return e;
+	size_t bytes = effects_ahead(pc);
+
+	*page = pc / SLOPE_PAGE_BYTES;
+	if (!is_lasting(pc)) {
 		find_effect(own, pc, bytes);
 		return own;
 	}
@@ -198,10 +271,11 @@ struct wanted effects_wanted(uint64_t pc)
 {
 	struct wanted wanted = { 0 }, open = { ARITHMETIC_FLAGS, UINT16_MAX };
 	enum way_on way = WAY_NEXT;
+	uint64_t page = 0;
 
 	for (unsigned n = 0; n < LOOK_AHEAD && way <= WAY_JUMPS; n++) {
 		struct effect own;
-		const struct effect *e = effect_at(pc, &own);
+		const struct effect *e = effect_at(pc, &own, &page);
 
 		way = (enum way_on)e->way;
 		wanted.flags |= e->flag_uses & open.flags;
@@ -217,12 +291,11 @@ struct wanted effects_wanted(uint64_t pc)
 
 bool effects_begins_with_flags(uint64_t pc)
 {
-	ZydisDecodedInstruction i;
-	uint16_t uses, kills;
+	const void *code = (const void *)pc;
 	size_t bytes = effects_ahead(pc);
+	struct outline o;
+	struct form own;
+	const struct form *f = bytes && effects_outline(code, bytes, &o) ? form_of(code, bytes, o.form, &own) : NULL;
 
-	if (!bytes || !decoder_decode(&runtime.decoder, (const void *)pc, bytes, &i))
-		return false;
-	effects_flags(&i, &uses, &kills);
-	return uses != 0 && i.mnemonic != ZYDIS_MNEMONIC_SYSCALL;
+	return f && f->flag_uses && o.mnemonic != ZYDIS_MNEMONIC_SYSCALL;
 }

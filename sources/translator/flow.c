@@ -78,29 +78,18 @@ static void want(struct flow_work *w, uint64_t pc)
 
 /* ---- instructions ---- */
 
-static bool is_relative(const ZydisDecodedInstruction *i)
+static bool call_returns(struct flow_work *w, const struct outline *o, struct flow_instruction *f)
 {
-	return i->raw.imm[0].is_relative && i->meta.branch_type != ZYDIS_BRANCH_TYPE_FAR;
-}
+	uint64_t slot = f->pc + o->length + (uint64_t)o->distance;
 
-/* An operand relative to rip, without operands decoded. */
-static bool has_fixed_operand(const ZydisDecodedInstruction *i)
-{
-	return i->attributes & ZYDIS_ATTRIB_HAS_MODRM && i->raw.modrm.mod == 0 && i->raw.modrm.rm == 5;
-}
-
-static bool call_returns(struct flow_work *w, const ZydisDecodedInstruction *i, struct flow_instruction *f)
-{
-	uint64_t slot = f->pc + i->length + (uint64_t)i->raw.disp.value;
-
-	if (!is_relative(i) && !(has_fixed_operand(i) && w->source->read(w->source->data, slot, &f->target, sizeof f->target)))
+	if (!o->relative && !(o->fixed && w->source->read(w->source->data, slot, &f->target, sizeof f->target)))
 		return true;
 	return w->source->returns(w->source->data, f->target);
 }
 
-static enum flow_kind kind_of(struct flow_work *w, const ZydisDecodedInstruction *i, struct flow_instruction *f)
+static enum flow_kind kind_of(struct flow_work *w, const struct outline *o, struct flow_instruction *f)
 {
-	switch (i->mnemonic) {
+	switch (o->mnemonic) {
 	case ZYDIS_MNEMONIC_UD0:
 	case ZYDIS_MNEMONIC_UD1:
 	case ZYDIS_MNEMONIC_UD2:
@@ -108,17 +97,17 @@ static enum flow_kind kind_of(struct flow_work *w, const ZydisDecodedInstruction
 	case ZYDIS_MNEMONIC_INT3:
 		return FLOW_STOP;
 	case ZYDIS_MNEMONIC_JMP:
-		return is_relative(i) ? FLOW_JUMP : FLOW_JUMP_INDIRECT;
+		return o->relative ? FLOW_JUMP : FLOW_JUMP_INDIRECT;
 	case ZYDIS_MNEMONIC_XBEGIN:
 		return FLOW_BRANCH;
 	default:
 		break;
 	}
-	switch (i->meta.category) {
+	switch (o->category) {
 	case ZYDIS_CATEGORY_COND_BR:
 		return FLOW_BRANCH;
 	case ZYDIS_CATEGORY_CALL:
-		return call_returns(w, i, f) ? FLOW_CALL : FLOW_STOP;
+		return call_returns(w, o, f) ? FLOW_CALL : FLOW_STOP;
 	case ZYDIS_CATEGORY_RET:
 		return FLOW_RETURN;
 	default:
@@ -133,25 +122,25 @@ static void add_jump(struct flow_work *w, struct flow_instruction *f)
 		w->jump[w->jumps++] = (struct flow_jump){ .pc = f->pc };
 }
 
-static void add_instruction(struct flow_work *w, uint64_t pc, const ZydisDecodedInstruction *i)
+static void add_instruction(struct flow_work *w, uint64_t pc, const struct outline *o)
 {
-	struct flow_instruction f = { .pc = pc, .length = i->length };
-	uint64_t next = pc + i->length;
+	struct flow_instruction f = { .pc = pc, .length = o->length };
+	uint64_t next = pc + o->length, there = next + (uint64_t)o->distance;
 
-	if (is_relative(i))
-		f.target = next + (uint64_t)i->raw.imm[0].value.s;
-	f.kind = (uint8_t)kind_of(w, i, &f);
-	f.condition = i->opcode & 15;
+	if (o->relative)
+		f.target = there;
+	f.kind = (uint8_t)kind_of(w, o, &f);
+	f.condition = o->opcode & 15;
 	if (f.kind == FLOW_BRANCH || f.kind == FLOW_JUMP)
 		want(w, f.target);
 	/* Behind a system call, because threads begin there. */
-	if (f.kind == FLOW_BRANCH || f.kind == FLOW_CALL || i->mnemonic == ZYDIS_MNEMONIC_SYSCALL)
+	if (f.kind == FLOW_BRANCH || f.kind == FLOW_CALL || o->mnemonic == ZYDIS_MNEMONIC_SYSCALL)
 		want(w, next);
 	if (f.kind == FLOW_JUMP_INDIRECT)
 		add_jump(w, &f);
-	f.stores = i->mnemonic == ZYDIS_MNEMONIC_MOV && i->opcode == 0x89 && i->operand_width == 64;
-	if (i->mnemonic == ZYDIS_MNEMONIC_LEA && has_fixed_operand(i) && FLOW_GROW(w, mark, w->marks + 1))
-		w->mark[w->marks++] = next + (uint64_t)i->raw.disp.value;
+	f.stores = o->mnemonic == ZYDIS_MNEMONIC_MOV && o->opcode == 0x89 && o->width == 64;
+	if (o->mnemonic == ZYDIS_MNEMONIC_LEA && o->fixed && FLOW_GROW(w, mark, w->marks + 1))
+		w->mark[w->marks++] = there;
 	if (FLOW_GROW(w, instruction, w->instructions + 1))
 		w->instruction[w->instructions++] = f;
 }
@@ -159,11 +148,11 @@ static void add_instruction(struct flow_work *w, uint64_t pc, const ZydisDecoded
 /* Straight on from pc, up to what is known, is none of ours, or ends. */
 static void decode_from(struct flow_work *w, uint64_t pc)
 {
-	ZydisDecodedInstruction i;
+	struct outline o;
 	uint64_t until = pc >= w->entry && pc < w->until ? w->until : pc, line = ~pc >> 6;
 	size_t chunk = 0;
 
-	for (bool goes_on = true; goes_on && !w->failed; pc += i.length) {
+	for (bool goes_on = true; goes_on && !w->failed; pc += o.length) {
 		if (pc >= until && w->source->place(w->source->data, w->entry, pc, &until) != FLOW_INSIDE)
 			return;
 		if (line != pc >> 6) {
@@ -176,12 +165,12 @@ static void decode_from(struct flow_work *w, uint64_t pc)
 		}
 		if (w->chunk[chunk].starts >> (pc & 63) & 1)
 			return;
-		if (w->instructions >= FLOW_INSTRUCTIONS_MAX || !w->source->decode(w->source->data, pc, &i, NULL)) {
+		if (w->instructions >= FLOW_INSTRUCTIONS_MAX || !w->source->outline(w->source->data, pc, &o)) {
 			w->flags |= SLOPE_GRAPH_SHORT;
 			return;
 		}
 		w->chunk[chunk].starts |= UINT64_C(1) << (pc & 63);
-		add_instruction(w, pc, &i);
+		add_instruction(w, pc, &o);
 		goes_on = !w->failed && w->instruction[w->instructions - 1].kind == FLOW_PLAIN;
 	}
 }
@@ -310,6 +299,14 @@ static void free_work(struct flow_work *w)
 	slope_arena_free(w->arena, w->seen, w->seen_capacity * sizeof *w->seen);
 }
 
+/* There are those of the function's own range, and nothing is in them. */
+static void clear_chunks(struct flow_work *w)
+{
+	for (size_t n = 0; n < w->own_chunks; n++)
+		w->chunk[n] = (struct flow_chunk){ 0 };
+	w->chunks = w->own_chunks;
+}
+
 /* For as many instructions as the function may have, with what comes of them. */
 static void make_room(struct flow_work *w)
 {
@@ -322,8 +319,8 @@ static void make_room(struct flow_work *w)
 		count = FIRST_INSTRUCTIONS;          /* nobody knows how long it is */
 	FLOW_GROW(w, instruction, count);
 	w->own_chunks = w->until - w->entry > FLOW_INSTRUCTIONS_MAX * 4 ? 0 : ((w->until - 1) >> 6) - (w->entry >> 6) + 1;
-	w->chunks = w->own_chunks;
-	FLOW_GROW(w, chunk, w->own_chunks + 4);
+	if (FLOW_GROW(w, chunk, w->own_chunks + 4))
+		clear_chunks(w);
 	FLOW_GROW(w, pending, FIRST_INSTRUCTIONS / 2);
 	FLOW_GROW(w, part, count / 3);
 	FLOW_GROW(w, link, count / 2);
@@ -344,9 +341,7 @@ static void begin_anew(struct flow_work *w)
 {
 	slope_arena_free(w->arena, w->place.entry, w->place.capacity * sizeof *w->place.entry);
 	slope_map_init(&w->place, w->arena);
-	for (size_t n = 0; n < w->own_chunks; n++)
-		w->chunk[n] = (struct flow_chunk){ 0 };
-	w->chunks = w->own_chunks;
+	clear_chunks(w);
 	w->instructions = w->pendings = w->jumps = w->targets = w->parts = w->links = w->effects = 0;
 	w->slot_instructions = 0;
 	w->flags = 0;

@@ -21,7 +21,7 @@
 #define SLOPE_SOURCES_TRANSLATOR_FLOW_H
 
 #include "core/paths.h"
-#include "sources/translator/decoder.h"
+#include "sources/translator/outline.h"
 
 #define FLOW_INSTRUCTIONS_MAX 65536u     /* of one graph; what is beyond is left by edges ELSEWHERE */
 #define FLOW_NO_BLOCK UINT32_MAX
@@ -35,8 +35,10 @@ enum flow_place {
 
 struct flow_source {
 	void *data;
-	/* One instruction; its operands too, ZYDIS_MAX_OPERAND_COUNT of them, unless `operand` is NULL. False: there is none. */
+	/* One instruction with its operands, ZYDIS_MAX_OPERAND_COUNT of them at most. False: there is none. */
 	bool (*decode)(void *data, uint64_t pc, ZydisDecodedInstruction *i, ZydisDecodedOperand *operand);
+	/* The same in outline. */
+	bool (*outline)(void *data, uint64_t pc, struct outline *o);
 	/* Data that never changes any more: tables of jumps, slots of functions. False where it may, or is not there. */
 	bool (*read)(void *data, uint64_t address, void *to, size_t bytes);
 	/*
@@ -78,7 +80,7 @@ struct flow {
  * Makes the graph of the code that begins at `entry`. Two or more switches that can reach one another again and again
  * have all their edges cut: paths across several dispatches of an interpreter would be more than anybody can count.
  * False when memory runs out, or when there is no instruction at the entry; nothing is kept of `arena` then.
- * O(instructions * log(instructions)), with one decoding of each; two where there are indirect jumps.
+ * O(instructions * log(instructions)); operands are decoded where there are indirect jumps.
  */
 bool flow_make(struct flow *f, struct slope_arena *arena, const struct flow_source *s, uint64_t entry);
 

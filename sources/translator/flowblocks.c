@@ -48,8 +48,8 @@ static bool sort_runs(struct flow_work *w)
 
 	if (!runs)
 		return true;
-	run = slope_arena_alloc(w->arena, runs * sizeof *run);
-	sorted = slope_arena_alloc(w->arena, w->instruction_capacity * sizeof *sorted);
+	run = slope_arena_alloc_any(w->arena, runs * sizeof *run);
+	sorted = slope_arena_alloc_any(w->arena, w->instruction_capacity * sizeof *sorted);
 	w->failed = !run || !sorted;
 	for (size_t n = 0; n < w->instructions && !w->failed; n++) {
 		const struct flow_instruction *f = &w->instruction[n];
@@ -232,6 +232,8 @@ static bool link_back(struct flow_work *w)
 
 	if (!FLOW_GROW(w, pred, w->links) || !FLOW_GROW(w, seen, w->parts))
 		return false;
+	for (size_t n = 0; n < w->parts; n++)
+		w->seen[n] = 0;
 	for (size_t n = 0; n < w->links; n++)
 		if (w->link[n].to != SLOPE_PATH_OUT)
 			w->part[w->link[n].to].comes_from++;

@@ -159,13 +159,27 @@ struct flow_work {
 	bool slot_known;
 };
 
-/* Room for so many of an array of the work; false, and the work has failed, when memory runs out. */
+/*
+ * Room for so many of an array of the work, with anything in it; false, and the work has failed, when memory runs out.
+ */
 #define FLOW_GROW(w, name, need) flow_grow(w, (void **)&(w)->name, &(w)->name##_capacity, need, sizeof *(w)->name)
 
 static inline bool flow_grow(struct flow_work *w, void **array, size_t *capacity, size_t need, size_t size)
 {
-	if (SLOPE_UNLIKELY(need > *capacity) && !slope_arena_grow(w->arena, array, capacity, need, size))
+	size_t wider = *capacity ? *capacity * 2 : 4;
+	void *bigger;
+
+	if (SLOPE_LIKELY(need <= *capacity))
+		return !w->failed;
+	wider = wider < need ? need : wider;
+	if (!(bigger = slope_arena_alloc_any(w->arena, wider * size))) {
 		w->failed = true;
+		return false;
+	}
+	slope_copy(bigger, *array, *capacity * size);
+	slope_arena_free(w->arena, *array, *capacity * size);
+	*array = bigger;
+	*capacity = wider;
 	return !w->failed;
 }
 

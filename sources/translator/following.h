@@ -132,10 +132,16 @@ static inline uint32_t path_hit_at(const struct path_graph *g, uint64_t key)
 /* A block of one. */
 struct path_place {
 	struct path_place *next;     /* in the same line of the index */
-	uint64_t start, end, last;   /* last: where its last instruction begins */
+	uint64_t start, end;
 	struct path_graph *graph;
 	uint32_t vertex;
 };
+
+/* Where its last instruction begins. */
+static inline uint64_t path_last(const struct path_place *p)
+{
+	return p->graph->flow.block[p->vertex].last;
+}
 
 /* ---- pathindex.c; all with the lock held ---- */
 
@@ -145,14 +151,14 @@ struct path_place {
 const struct path_place *pathindex_find(uint64_t pc);
 /* Code in this range is gone, or another. */
 void pathindex_forget(uint64_t address, uint64_t bytes);
-/* Adds a block of the graph. False when memory runs out. */
-bool pathindex_keep(struct path_graph *g, uint32_t vertex);
+/* Adds so many blocks of the graph. False when memory runs out. */
+bool pathindex_keep(struct path_graph *g, uint32_t vertex, uint32_t count);
 /* A block has become two: what was known of the whole is now so of the second part, by which it is left. */
 bool pathindex_cut(struct path_graph *g, uint32_t vertex, uint32_t second, uint64_t end);
 /* The block is no code: what lies between functions may look like some. */
 void pathindex_drop(const struct path_place *p);
-/* Does no block touch this line? */
-bool pathindex_is_free(uint64_t line);
+/* Where the first block begins behind pc, which is in none; `end`: none does before. */
+uint64_t pathindex_next(uint64_t pc, uint64_t end);
 
 /* ---- pathplaces.c; all with the lock held ---- */
 
@@ -160,6 +166,8 @@ bool pathindex_is_free(uint64_t line);
 const struct path_place *pathplaces_at(uint64_t pc);
 /* The same as pathplaces_at for code that belongs to the function `fn` if it belongs to none yet. */
 const struct path_place *pathplaces_at_for(uint64_t pc, uint32_t fn);
+/* Is it in the midst of a graph, and so no function's beginning? */
+bool pathplaces_is_inner(uint64_t pc);
 /* What CTX_PATH is where control comes to pc from elsewhere. */
 uint64_t pathplaces_begin(uint64_t pc);
 /* The same for one who comes by way of what the call before pc does when it has come back. */

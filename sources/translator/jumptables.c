@@ -35,7 +35,7 @@ static bool read_entry(struct flow_work *w, const struct flow_table *t, uint64_t
 static bool is_possible(struct flow_work *w, uint64_t target, bool outside)
 {
 	enum flow_place place;
-	ZydisDecodedInstruction i;
+	struct outline o;
 	uint32_t before;
 
 	if (flow_is_start(w, target))
@@ -45,7 +45,7 @@ static bool is_possible(struct flow_work *w, uint64_t target, bool outside)
 		return false;
 	place = flow_place_of(w, target);
 	return (place == FLOW_INSIDE || (outside && place != FLOW_NO_CODE)) &&
-	       w->source->decode(w->source->data, target, &i, NULL);
+	       w->source->outline(w->source->data, target, &o);
 }
 
 static bool add_target(struct flow_work *w, struct flow_jump *jump, uint64_t target)

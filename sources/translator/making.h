@@ -4,6 +4,7 @@
  *
  *   trace.c      which instructions, and what is known of them
  *   effects.c    what they use and overwrite, and what comes behind them wants
+ *   outline.h    how long they are and where they lead, without decoding each
  *   checks.c     the checks of their reads and writes: where, and what they are
  *   exits.c      direct ways out of the block, and its costs
  *   transfers.c  whatever else leaves it: calls, returns, indirect jumps

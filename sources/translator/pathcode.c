@@ -132,7 +132,7 @@ const struct path_place *pathmaking_ends_block(const struct step *s)
 {
 	const struct path_place *place = pathplaces_at(s->pc);
 
-	return place && place->last == s->pc ? place : NULL;
+	return place && path_last(place) == s->pc ? place : NULL;
 }
 
 /* Code without a graph goes on in code that has one. */

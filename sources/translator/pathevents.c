@@ -174,7 +174,7 @@ void pathevents_called(struct context *ctx, uint64_t pc, uint64_t next)
 
 	lock_take(&runtime.lock);
 	p = pathplaces_at(pc);
-	if (p && p->last == pc)
+	if (p && path_last(p) == pc)
 		pathevents_next(ctx, p, next);
 	lock_give(&runtime.lock);
 }

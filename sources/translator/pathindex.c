@@ -57,33 +57,63 @@ const struct path_place *pathindex_find(uint64_t pc)
 	return NULL;
 }
 
-bool pathindex_is_free(uint64_t line)
+uint64_t pathindex_next(uint64_t pc, uint64_t end)
 {
-	return !first_of(line);
+	for (uint64_t line = pc >> PATHINDEX_LINE_LOG2; line << PATHINDEX_LINE_LOG2 < end; line++) {
+		uint64_t first = end;
+
+		for (const struct path_place *p = first_of(line); p; p = p->next)
+			if (p->start > pc && p->start < first)
+				first = p->start;
+		if (first < end)
+			return first;
+	}
+	return end;
 }
 
-bool pathindex_keep(struct path_graph *g, uint32_t vertex)
+/* The first and the last line that a block touches. How many. */
+static uint64_t lines_of(const struct flow_block *b, uint64_t *first)
+{
+	*first = b->start >> PATHINDEX_LINE_LOG2;
+	return ((b->start + b->bytes - 1) >> PATHINDEX_LINE_LOG2) - *first + 1;
+}
+
+/* Makes the places that lie at `p`, one for each line of the block. */
+static bool keep(struct path_place *p, struct path_graph *g, uint32_t vertex)
 {
 	const struct flow_block *b = &g->flow.block[vertex];
-	uint64_t first = b->start >> PATHINDEX_LINE_LOG2, last = (b->start + b->bytes - 1) >> PATHINDEX_LINE_LOG2;
+	uint64_t first, lines = lines_of(b, &first);
 
-	start();
 	if (b->start < index.lowest)
 		index.lowest = b->start;
 	if (b->start + b->bytes > index.highest)
 		index.highest = b->start + b->bytes;
-	for (uint64_t line = first; line <= last; line++) {
-		struct path_place *p = slope_arena_alloc(&index.arena, sizeof *p);
-		uint64_t *at = p ? first_to_set(line) : NULL;
+	for (uint64_t line = first; line < first + lines; line++, p++) {
+		uint64_t *at = first_to_set(line);
 
 		if (!at)
 			return false;
-		*p = (struct path_place){
-			(struct path_place *)*at, b->start, b->start + b->bytes, b->last, g, vertex,
-		};
+		*p = (struct path_place){ (struct path_place *)*at, b->start, b->start + b->bytes, g, vertex };
 		*at = (uint64_t)p;
 	}
 	return true;
+}
+
+bool pathindex_keep(struct path_graph *g, uint32_t vertex, uint32_t count)
+{
+	uint64_t first, lines = 0;
+	struct path_place *p;
+
+	start();
+	for (uint32_t v = vertex; v < vertex + count; v++)
+		lines += lines_of(&g->flow.block[v], &first);
+	p = slope_arena_alloc(&index.arena, lines * sizeof *p);
+	for (uint32_t v = vertex; p && v < vertex + count; v++) {
+		if (!keep(p, g, v))
+			return false;
+		p += lines_of(&g->flow.block[v], &first);
+	}
+	return p != NULL;
 }
 
 bool pathindex_cut(struct path_graph *g, uint32_t vertex, uint32_t second, uint64_t end)
@@ -97,7 +127,7 @@ bool pathindex_cut(struct path_graph *g, uint32_t vertex, uint32_t second, uint6
 				p->vertex = second;
 			}
 	}
-	return pathindex_keep(g, vertex);
+	return pathindex_keep(g, vertex, 1);
 }
 
 void pathindex_drop(const struct path_place *p)

@@ -18,10 +18,19 @@
 #define COUNTERS_FEW 32768u
 #define RANGE_OF_COUNTERS (1u << 25)     /* registers further apart do not fit into an address */
 #define STUB_MAX 4u
+#define CALLEES 2048u
 #define SAME_MAX 16384u
+
+/* A function that was asked for before. */
+struct callee {
+	uint64_t target;
+	uint64_t changes;            /* of regions, when it was */
+	bool returns;
+};
 
 static struct {
 	struct slope_arena arena;
+	struct callee callee[CALLEES];
 	struct path_graph **counted; /* graphs that have counters, in order */
 	size_t counted_count, counted_capacity;
 	uint64_t counters;           /* that graphs have already, from %gs */
@@ -51,22 +60,37 @@ static bool is_followed(uint64_t pc)
 
 /* ---- how flow.c sees the program ---- */
 
-static bool decode(void *data, uint64_t pc, ZydisDecodedInstruction *i, ZydisDecodedOperand *operand)
+/* How much there is from pc on, but no more than an instruction can have; 0: nothing can be read there. */
+static size_t code_bytes(uint64_t pc)
 {
-	(void)data;
 	/* Regions do not change while the lock is held for a graph; the last one will do again. */
 	if (pc - places.code_start >= places.code_end - places.code_start) {
 		const struct space_region *region = space_at(&runtime.space, pc);
 
 		if (!region || !(region->prot & PROT_READ))
-			return false;
+			return 0;
 		places.code_start = region->start;
 		places.code_end = region->end;
 	}
 	size_t bytes = (size_t)(places.code_end - pc);
 
-	return decoder_decode(&runtime.decoder, (const void *)pc, bytes < 15 ? bytes : 15, i) &&
-	       (!operand || decoder_operands(&runtime.decoder, i, operand));
+	return bytes < 15 ? bytes : 15;
+}
+
+static bool decode(void *data, uint64_t pc, ZydisDecodedInstruction *i, ZydisDecodedOperand *operand)
+{
+	size_t bytes = code_bytes(pc);
+
+	(void)data;
+	return bytes && decoder_decode(&runtime.decoder, (const void *)pc, bytes, i) && decoder_operands(&runtime.decoder, i, operand);
+}
+
+static bool outline(void *data, uint64_t pc, struct outline *o)
+{
+	size_t bytes = code_bytes(pc);
+
+	(void)data;
+	return bytes && effects_outline((const void *)pc, bytes, o);
 }
 
 /* Constant data: what no one may write, or what the loader has written and protected since. */
@@ -81,21 +105,17 @@ static bool read(void *data, uint64_t address, void *to, size_t bytes)
 	return true;
 }
 
-/* Within a line where no graph has anything, all is the same up to where the next function begins. */
+/* Where no graph has anything, all is the same up to where the next function or block begins. */
 static uint64_t same_until(uint64_t pc)
 {
 	const struct space_region *region = space_at(&runtime.space, pc);
-	uint64_t next = codeplaces_next_entry(pc), line = pc >> PATHINDEX_LINE_LOG2;
+	uint64_t next = codeplaces_next_entry(pc);
 
-	if (!pathindex_is_free(line))
-		return pc + 1;
 	if (region && region->end < next)
 		next = region->end;
 	if (next - pc > SAME_MAX)
 		next = pc + SAME_MAX;
-	while (++line << PATHINDEX_LINE_LOG2 < next && pathindex_is_free(line))
-		;
-	return line << PATHINDEX_LINE_LOG2 < next ? line << PATHINDEX_LINE_LOG2 : next;
+	return pathindex_next(pc, next);
 }
 
 static enum flow_place place(void *data, uint64_t entry, uint64_t pc, uint64_t *until)
@@ -115,22 +135,27 @@ static enum flow_place place(void *data, uint64_t entry, uint64_t pc, uint64_t *
 
 static bool returns(void *data, uint64_t target)
 {
-	const char *name = codeplaces_called_name(target);
+	struct callee *known = &places.callee[(target ^ target >> 11) % CALLEES];
+	const char *name;
 
 	(void)data;
-	return !name || !flow_never_returns(name);
+	if (known->target == target && known->changes == runtime.space.changes)
+		return known->returns;
+	name = codeplaces_called_name(target);
+	*known = (struct callee){ target, runtime.space.changes, !name || !flow_never_returns(name) };
+	return known->returns;
 }
 
 /* Up to its jump. */
 static uint32_t stub_instructions(uint64_t stub)
 {
-	ZydisDecodedInstruction i;
+	struct outline o;
 	uint32_t count = 0;
 
-	while (count < STUB_MAX && decode(NULL, stub, &i, NULL)) {
+	while (count < STUB_MAX && outline(NULL, stub, &o)) {
 		count++;
-		stub += i.length;
-		if (i.mnemonic == ZYDIS_MNEMONIC_JMP)
+		stub += o.length;
+		if (o.mnemonic == ZYDIS_MNEMONIC_JMP)
 			return count;
 	}
 	return 0;
@@ -193,7 +218,7 @@ static void choose_counters(struct path_graph *g)
 /* A call through the linkage table executes the stub as well, whose instructions are the caller's. */
 static void count_stubs(const struct path_graph *g, struct slope_graph *core)
 {
-	ZydisDecodedInstruction i;
+	struct outline o;
 	uint64_t last, target;
 
 	decoder_begin(&runtime.decoder);
@@ -203,9 +228,9 @@ static void count_stubs(const struct path_graph *g, struct slope_graph *core)
 		if (g->flow.block[v].end != SLOPE_BLOCK_CALLS && g->flow.block[v].end != SLOPE_BLOCK_TAIL_CALLS &&
 		    g->flow.block[v].end != SLOPE_BLOCK_STOPS)
 			continue;
-		if (!decode(NULL, last, &i, NULL) || !i.raw.imm[0].is_relative)
+		if (!outline(NULL, last, &o) || !o.relative)
 			continue;
-		target = last + i.length + (uint64_t)i.raw.imm[0].value.s;
+		target = last + o.length + (uint64_t)o.distance;
 		if (codeplaces_in_linkage(target))
 			core->block[v].instructions += stub_instructions(target);
 	}
@@ -239,7 +264,7 @@ static struct slope_graph *number(const struct path_graph *g, uint32_t fn, uint3
 
 static struct path_graph *make(uint64_t entry, uint32_t fn)
 {
-	static const struct flow_source source = { NULL, decode, read, place, returns };
+	static const struct flow_source source = { NULL, decode, outline, read, place, returns };
 	struct path_graph *g = slope_arena_alloc(&places.arena, sizeof *g);
 	bool made;
 
@@ -256,14 +281,14 @@ static struct path_graph *make(uint64_t entry, uint32_t fn)
 	for (uint32_t v = 0; v < g->core->paths.vertices; v++) {
 		const struct flow_block *b = &g->flow.block[v];
 
-		if (!pathindex_keep(g, v))
-			return NULL;
 		if (b->start < g->lowest)
 			g->lowest = b->start;
 		if (b->start + b->bytes > g->span)
 			g->span = b->start + b->bytes;
 	}
 	g->span -= g->lowest;
+	if (!pathindex_keep(g, 0, g->core->paths.vertices))
+		return NULL;
 	pathvalues_find(g, &places.arena);
 	return g;
 }
@@ -283,6 +308,13 @@ const struct path_place *pathplaces_at_for(uint64_t pc, uint32_t fn)
 const struct path_place *pathplaces_at(uint64_t pc)
 {
 	return pathplaces_at_for(pc, SLOPE_FN_NONE);
+}
+
+bool pathplaces_is_inner(uint64_t pc)
+{
+	const struct path_place *p = pathindex_find(pc);
+
+	return p && pc != p->graph->flow.entry;
 }
 
 /* ---- blocks that become two ---- */
@@ -341,16 +373,16 @@ static void copy_vertex(struct wider *w, const struct path_graph *g, uint32_t v,
 /* The first part of a block ends before pc, where an instruction begins. False: none does. */
 static bool cut_block(struct flow_block *first, struct flow_block *second, uint64_t pc)
 {
-	ZydisDecodedInstruction i;
+	struct outline o;
 	uint32_t count = 0;
 	uint64_t at = first->start;
 	bool good = true;
 
 	decoder_begin(&runtime.decoder);
 	places.code_end = places.code_start = 0;
-	for (; good && at < pc; count++, at += i.length) {
+	for (; good && at < pc; count++, at += o.length) {
 		first->last = at;
-		good = decode(NULL, at, &i, NULL);
+		good = outline(NULL, at, &o);
 	}
 	decoder_end(&runtime.decoder);
 	second->start = pc;
@@ -412,13 +444,13 @@ static bool split(struct path_graph *g, uint32_t vertex, uint64_t pc)
 /* Does an instruction of the block begin here? */
 static bool has_instruction(const struct path_place *p, uint64_t pc)
 {
-	ZydisDecodedInstruction i;
+	struct outline o;
 	uint64_t at = p->start;
 
 	decoder_begin(&runtime.decoder);
 	places.code_end = places.code_start = 0;
-	while (at < pc && decode(NULL, at, &i, NULL))
-		at += i.length;
+	while (at < pc && outline(NULL, at, &o))
+		at += o.length;
 	decoder_end(&runtime.decoder);
 	return at == pc;
 }
@@ -486,14 +518,14 @@ uint32_t pathplaces_edge(const struct path_place *p, enum slope_edge_way way, ui
 
 uint32_t pathplaces_instructions(uint64_t from, uint64_t to)
 {
-	ZydisDecodedInstruction i;
+	struct outline o;
 	uint32_t count = 0;
 
 	lock_take(&runtime.lock);
 	decoder_begin(&runtime.decoder);
 	places.code_end = places.code_start = 0;
-	while (from < to && decode(NULL, from, &i, NULL)) {
-		from += i.length;
+	while (from < to && outline(NULL, from, &o)) {
+		from += o.length;
 		count++;
 	}
 	decoder_end(&runtime.decoder);

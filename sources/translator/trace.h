@@ -13,7 +13,7 @@
 #ifndef SLOPE_SOURCES_TRANSLATOR_TRACE_H
 #define SLOPE_SOURCES_TRANSLATOR_TRACE_H
 
-#include "sources/translator/decoder.h"
+#include "sources/translator/outline.h"
 #include "sources/translator/space.h"
 
 #define TRACE_STEPS 64u
@@ -126,6 +126,8 @@ size_t effects_ahead(uint64_t pc);
 
 /* What the code at pc wants, as far as a look ahead shows. The decoder is begun. */
 struct wanted effects_wanted(uint64_t pc);
+/* An instruction in outline. */
+bool effects_outline(const void *code, size_t bytes, struct outline *o);
 /*
  * Does the code begin with a use of flags that somebody else has left? Only
  * its first instruction tells: behind a call that never returns there may be

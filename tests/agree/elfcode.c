@@ -212,10 +212,38 @@ static bool decode(void *data, uint64_t pc, ZydisDecodedInstruction *i, ZydisDec
 {
 	struct elfcode *c = data;
 	ZydisDecoderContext context;
-	bool good = in_image(c, pc, 1) &&
-		    ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&c->zydis, &context, c->image + (pc - c->low), INSTRUCTION_BYTES, i)) &&
-		    (!operand || ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&c->zydis, &context, i, operand, i->operand_count)));
 
+	return in_image(c, pc, 1) &&
+	       ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&c->zydis, &context, c->image + (pc - c->low), INSTRUCTION_BYTES, i)) &&
+	       (!operand || ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&c->zydis, &context, i, operand, i->operand_count)));
+}
+
+static bool decode_alone(void *data, const void *code, size_t bytes, ZydisDecodedInstruction *i)
+{
+	return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&((struct elfcode *)data)->zydis, NULL, code, bytes, i));
+}
+
+static bool is_same(const struct outline *a, const struct outline *b)
+{
+	return a->mnemonic == b->mnemonic && a->category == b->category && a->length == b->length && a->opcode == b->opcode &&
+	       a->width == b->width && a->relative == b->relative && a->fixed == b->fixed && a->distance == b->distance;
+}
+
+/* In outline, as the translator sees it; that must be what the decoder would say. */
+static bool outline(void *data, uint64_t pc, struct outline *o)
+{
+	struct elfcode *c = data;
+	ZydisDecodedInstruction i;
+	bool good = in_image(c, pc, 1) &&
+		    outline_find(&c->outlines, c->image + (pc - c->low), INSTRUCTION_BYTES, decode_alone, c, o);
+	struct outline whole = { 0 };
+
+	if (decode(c, pc, &i, NULL))
+		whole = outline_of(&i);
+	if (good != (whole.length != 0) || (good && !is_same(o, &whole))) {
+		fprintf(stderr, "%#llx: in outline it is another instruction\n", (unsigned long long)pc);
+		exit(1);
+	}
 	c->decoded++;
 	c->undecodable += !good;
 	return good;
@@ -293,7 +321,7 @@ static bool map_file(struct elfcode *c, const char *path)
 
 bool elfcode_open(struct elfcode *c, const char *path)
 {
-	*c = (struct elfcode){ .source = { c, decode, read_constant, place, returns } };
+	*c = (struct elfcode){ .source = { c, decode, outline, read_constant, place, returns } };
 	if (!map_file(c, path) || !load(c)) {
 		fprintf(stderr, "%s: cannot be read, or is no ELF file for x86-64\n", path);
 		elfcode_close(c);

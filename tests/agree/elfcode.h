@@ -35,6 +35,7 @@ struct elfcode {
 	uint64_t decoded, undecodable;
 	bool loose;                  /* only functions with names have borders, as where nobody reads .eh_frame */
 	struct flow_source source;
+	struct outlines outlines;
 };
 
 /* False, with a line on stderr, for a file that cannot be read or is no ELF file for x86-64. */

@@ -25,6 +25,7 @@ struct sample {
 	struct slope_arena arena;
 	struct flow_source source;
 	ZydisDecoder zydis;
+	struct outlines outlines;
 	uint64_t start, end;         /* inside */
 	uint64_t cold, cold_end;     /* inside, too */
 	uint64_t taken, taken_end;   /* another graph's */
@@ -38,9 +39,21 @@ static inline bool sample_decode(void *data, uint64_t pc, ZydisDecodedInstructio
 	struct sample *s = data;
 	ZydisDecoderContext context;
 
-	s->decoded++;
 	return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&s->zydis, &context, (const void *)pc, 15, i)) &&
-	       (!operand || ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&s->zydis, &context, i, operand, i->operand_count)));
+	       ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&s->zydis, &context, i, operand, i->operand_count));
+}
+
+static inline bool sample_decode_alone(void *data, const void *code, size_t bytes, ZydisDecodedInstruction *i)
+{
+	return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&((struct sample *)data)->zydis, NULL, code, bytes, i));
+}
+
+static inline bool sample_outline(void *data, uint64_t pc, struct outline *o)
+{
+	struct sample *s = data;
+
+	s->decoded++;
+	return outline_find(&s->outlines, (const void *)pc, 15, sample_decode_alone, s, o);
 }
 
 static inline bool sample_read(void *data, uint64_t address, void *to, size_t bytes)
@@ -72,7 +85,7 @@ static inline bool sample_returns(void *data, uint64_t target)
 
 static inline void sample_init(struct sample *s, size_t pages)
 {
-	*s = (struct sample){ .source = { s, sample_decode, sample_read, sample_place, sample_returns } };
+	*s = (struct sample){ .source = { s, sample_decode, sample_outline, sample_read, sample_place, sample_returns } };
 	scarce_init(&s->scarce, pages);
 	slope_arena_init(&s->arena, &s->scarce.host);
 	assert_true(ZYAN_SUCCESS(ZydisDecoderInit(&s->zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)));
