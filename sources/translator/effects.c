@@ -9,7 +9,8 @@
 
 #define LOOK_AHEAD 10u
 #define KNOWN 8192u
-#define FORMS_LOG2 12u
+#define FORMS_LOG2 11u
+#define LOOKS 4096u
 
 /* Where the look ahead goes on. */
 enum way_on {
@@ -35,8 +36,16 @@ struct form {
 	uint16_t uses, kills, flag_uses, flag_kills;
 };
 
+/* What the code at pc wants; all that was looked at lies in its page, and does not change. */
+struct look {
+	uint64_t pc;
+	uint64_t changes;            /* of the program's regions, and whether flags cross calls */
+	struct wanted wanted;
+};
+
 /* With the lock held. */
 static struct {
+	struct look look[LOOKS];
 	struct effect effect[KNOWN]; /* of code that nobody may write */
 	struct form form[1u << FORMS_LOG2][2];
 	struct outlines outlines;
@@ -267,16 +276,18 @@ static const struct effect *effect_at(uint64_t pc, struct effect *own, uint64_t 
  * Across calls and returns no flags are wanted, by the rules of the ABI; code
  * that breaks them is seen by looking ahead at each call (effects_begins_with_flags).
  */
-struct wanted effects_wanted(uint64_t pc)
+static struct wanted look_ahead(uint64_t pc, bool *lasting)
 {
 	struct wanted wanted = { 0 }, open = { ARITHMETIC_FLAGS, UINT16_MAX };
 	enum way_on way = WAY_NEXT;
-	uint64_t page = 0;
+	uint64_t page = 0, first = pc / SLOPE_PAGE_BYTES;
 
+	*lasting = true;
 	for (unsigned n = 0; n < LOOK_AHEAD && way <= WAY_JUMPS; n++) {
 		struct effect own;
 		const struct effect *e = effect_at(pc, &own, &page);
 
+		*lasting = *lasting && e != &own && page == first && (pc + TRACE_INSTRUCTION_BYTES - 1) / SLOPE_PAGE_BYTES == first;
 		way = (enum way_on)e->way;
 		wanted.flags |= e->flag_uses & open.flags;
 		open.flags &= (uint16_t)~e->flag_kills;
@@ -287,6 +298,23 @@ struct wanted effects_wanted(uint64_t pc)
 			open.flags = 0;
 	}
 	return (struct wanted){ wanted.flags | open.flags, wanted.registers | open.registers };
+}
+
+struct wanted effects_wanted(uint64_t pc)
+{
+	struct look *l = &known.look[(pc ^ pc >> 12) % LOOKS];
+	uint64_t changes = runtime.space.changes << 1 | runtime.flags_cross_calls;
+	bool lasting;
+
+	if (l->pc == pc && l->changes == changes) {
+		dispatch_depends_on(pc);
+		return l->wanted;
+	}
+	struct wanted wanted = look_ahead(pc, &lasting);
+
+	if (lasting)
+		*l = (struct look){ pc, changes, wanted };
+	return wanted;
 }
 
 bool effects_begins_with_flags(uint64_t pc)
