@@ -6,11 +6,6 @@
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 
-#define HUGE_BYTES (UINT64_C(2) << 20)
-#define DENSE_BYTES (UINT64_C(64) << 30)
-#define DENSE_MOST (UINT64_C(1) << 20)
-#define DENSE_NONE 1u
-
 #define LINE_BYTES 1024
 #define STATUS_STOPPED 70
 
@@ -90,51 +85,16 @@ void system_release(void *p, size_t bytes)
 	system_call(__NR_munmap, (long)p, (long)bytes, 0, 0, 0, 0);
 }
 
-/*
- * Pages for tables lie side by side in memory that the kernel may give out in huge pages: a fault for each 4 KB would take
- * longer than what most of them are for. What is given back is not given out again. Threads may ask at the same time.
- */
-static struct {
-	uint64_t start;              /* 0: not asked for yet; DENSE_NONE: there is none */
-	uint64_t used;
-} dense;
-
-static uint64_t dense_start(void)
-{
-	uint64_t start = __atomic_load_n(&dense.start, __ATOMIC_ACQUIRE), mapped;
-
-	if (start)
-		return start;
-	mapped = (uint64_t)system_pages(DENSE_BYTES + HUGE_BYTES, true);
-	uint64_t mine = mapped ? (mapped + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1) : DENSE_NONE;
-
-	if (mapped)
-		system_call(__NR_madvise, (long)mine, DENSE_BYTES, MADV_HUGEPAGE, 0, 0, 0);
-	if (__atomic_compare_exchange_n(&dense.start, &start, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return mine;
-	if (mapped)
-		system_release((void *)mapped, DENSE_BYTES + HUGE_BYTES);
-	return start;
-}
-
 static void *host_pages(void *ctx, size_t bytes)
 {
-	uint64_t start = dense_start(), at;
-
 	(void)ctx;
-	if (start == DENSE_NONE || bytes > DENSE_MOST || __atomic_load_n(&dense.used, __ATOMIC_RELAXED) >= DENSE_BYTES)
-		return system_pages(bytes, false);
-	at = __atomic_fetch_add(&dense.used, bytes, __ATOMIC_RELAXED);
-	return at + bytes <= DENSE_BYTES ? (void *)(start + at) : system_pages(bytes, false);
+	return system_pages(bytes, false);
 }
 
 static void host_release(void *ctx, void *p, size_t bytes)
 {
 	(void)ctx;
-	if ((uint64_t)p - dense.start < DENSE_BYTES)
-		system_call(__NR_madvise, (long)p, (long)bytes, MADV_DONTNEED, 0, 0, 0);
-	else
-		system_release(p, bytes);
+	system_release(p, bytes);
 }
 
 static void host_yield(void *ctx)
