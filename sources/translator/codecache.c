@@ -228,6 +228,21 @@ void codecache_drop(struct codecache *c, uint64_t pc)
 		kill(c, (struct block *)*place);
 }
 
+static void drop_if(struct codecache *c, uint64_t page, bool (*is)(void *data, const struct block *b), void *data)
+{
+	const uint64_t *place = slope_map_get(&c->by_page, page);
+
+	for (struct codecache_use *use = place ? (struct codecache_use *)*place : NULL; use; use = use->next)
+		if (!use->block->dead && is(data, use->block))
+			kill(c, use->block);
+}
+
+void codecache_drop_if(struct codecache *c, uint64_t page, bool (*is)(void *data, const struct block *b), void *data)
+{
+	drop_if(c, page, is, data);
+	drop_if(c, ANY_PAGE, is, data);
+}
+
 static void page_changed(struct codecache *c, uint64_t page)
 {
 	uint64_t *place = slope_map_get(&c->by_page, page);

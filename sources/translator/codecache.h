@@ -112,6 +112,9 @@ bool codecache_init(struct codecache *c);
 /* Throws all translations away. Not while a block is being made, nor while any thread may run in one. */
 void codecache_empty(struct codecache *c);
 
+/* Throws those translations away that are made of this page, and are so. */
+void codecache_drop_if(struct codecache *c, uint64_t page, bool (*is)(void *data, const struct block *b), void *data);
+
 /* Code in this range has changed or is gone. */
 void codecache_changed(struct codecache *c, uint64_t start, uint64_t bytes);
 

@@ -102,6 +102,7 @@ struct path_graph {
 	struct path_cases *cases;    /* of its switches */
 	uint64_t lowest, span;       /* where all its code lies */
 	int64_t *value;              /* pathvalues.c; NULL: nothing is known */
+	uint32_t values;             /* blocks that came later have none */
 };
 
 /*
@@ -166,6 +167,8 @@ uint64_t pathindex_next(uint64_t pc, uint64_t end);
 const struct path_place *pathplaces_at(uint64_t pc);
 /* The same as pathplaces_at for code that belongs to the function `fn` if it belongs to none yet. */
 const struct path_place *pathplaces_at_for(uint64_t pc, uint32_t fn);
+/* What all graphs are made of. */
+struct slope_arena *pathplaces_arena(void);
 /* Is it in the midst of a graph, and so no function's beginning? */
 bool pathplaces_is_inner(uint64_t pc);
 /* What CTX_PATH is where control comes to pc from elsewhere. */
@@ -197,8 +200,8 @@ void pathvalues_find(struct path_graph *g, struct slope_arena *arena);
 /* Is CTX_PATH always the same in this block? */
 bool pathvalues_known(const struct path_graph *g, uint32_t vertex, int64_t *path);
 /*
- * A path begins with this block. If nobody had expected that, blocks that have been made of the graph are made anew, and the
- * one in the making must be.
+ * A path begins with this block. If nobody had expected that, translations that relied on it are made anew, and the one in the
+ * making must be.
  */
 void pathvalues_begin(struct path_graph *g, uint32_t vertex);
 /* How often that has happened. */

@@ -310,6 +310,12 @@ const struct path_place *pathplaces_at(uint64_t pc)
 	return pathplaces_at_for(pc, SLOPE_FN_NONE);
 }
 
+struct slope_arena *pathplaces_arena(void)
+{
+	start();
+	return &places.arena;
+}
+
 bool pathplaces_is_inner(uint64_t pc)
 {
 	const struct path_place *p = pathindex_find(pc);

@@ -4,7 +4,7 @@
  * counted has a fixed place, and what a call keeps is a constant.
  *
  * That holds as long as paths begin where graphs say that they do. When one begins elsewhere (behind a setjmp that
- * returns again, where code jumps into the middle of another function), the graph's blocks are made anew without
+ * returns again, where code jumps into the middle of another function), translations of what lies behind are made anew without
  * constants. Whoever is in an old one then has begun as foreseen.
  */
 #include "sources/translator/following.h"
@@ -12,6 +12,7 @@
 #include "sources/translator/observing.h"
 
 #define UNKNOWN INT64_MIN
+#define LOST (INT64_MIN + 1)
 
 static struct {
 	uint64_t surprises;
@@ -69,6 +70,7 @@ void pathvalues_find(struct path_graph *g, struct slope_arena *arena)
 	g->value = ways ? slope_arena_alloc(arena, vertices * sizeof *g->value) : NULL;
 	if (!g->value)
 		return;
+	g->values = vertices;
 	count_ways(&g->core->paths, ways);
 	follow(g, ways, ways + vertices);
 	slope_arena_free(arena, ways, 2 * vertices * sizeof *ways);
@@ -76,19 +78,76 @@ void pathvalues_find(struct path_graph *g, struct slope_arena *arena)
 
 bool pathvalues_known(const struct path_graph *g, uint32_t vertex, int64_t *path)
 {
-	if (!g->value || g->value[vertex] == UNKNOWN)
+	if (!g->value || vertex >= g->values || g->value[vertex] == UNKNOWN)
 		return false;
 	*path = g->value[vertex];
 	return true;
 }
 
+/* What was known behind the vertex is so no longer. How many vertices have lost their value, which are in the queue then. */
+static uint32_t lose(struct path_graph *g, uint32_t vertex, uint32_t *queue)
+{
+	const struct slope_path_graph *p = &g->core->paths;
+	uint32_t head = 0, tail = 0, from = vertex;
+
+	if (vertex < g->values && g->value[vertex] != UNKNOWN) {
+		g->value[vertex] = LOST;
+		queue[tail++] = vertex;
+		head = 1;
+	}
+	for (;; from = queue[head++]) {
+		for (uint32_t e = p->first[from]; e < p->first[from + 1]; e++) {
+			uint32_t to = p->edge[e].to;
+
+			if (p->edge[e].cut || to == SLOPE_PATH_OUT || to >= g->values || g->value[to] == UNKNOWN || g->value[to] == LOST)
+				continue;
+			g->value[to] = LOST;
+			queue[tail++] = to;
+		}
+		if (head == tail)
+			return tail;
+	}
+}
+
+/* Is an instruction of a vertex that has lost its value part of the block? */
+static bool has_lost(void *data, const struct block *b)
+{
+	const struct path_graph *g = data;
+
+	for (uint32_t n = 0; n < b->marks; n++) {
+		const struct path_place *p = pathindex_find(b->pc + (uint64_t)(int64_t)b->mark[n].program);
+
+		if (p && p->graph == g && p->vertex < g->values && g->value[p->vertex] == LOST)
+			return true;
+	}
+	return false;
+}
+
 void pathvalues_begin(struct path_graph *g, uint32_t vertex)
 {
-	if (!g->value || begins(&g->core->paths, vertex))
+	uint32_t vertices = g->core->paths.vertices, *queue, lost;
+	uint64_t page = 0;
+
+	if (!g->value || begins(&g->core->paths, vertex) || (vertex < g->values && g->value[vertex] == UNKNOWN))
 		return;
-	g->value = NULL;
-	values.surprises++;
-	codecache_changed(&runtime.cache, g->lowest, g->span);
+	if (!(queue = slope_arena_alloc_any(pathplaces_arena(), vertices * sizeof *queue))) {
+		g->value = NULL;
+		values.surprises++;
+		codecache_changed(&runtime.cache, g->lowest, g->span);
+		return;
+	}
+	lost = lose(g, vertex, queue);
+	values.surprises += lost != 0;
+	for (uint32_t n = 0; n < lost; n++) {
+		const struct flow_block *b = &g->flow.block[queue[n]];
+
+		for (uint64_t at = b->start / SLOPE_PAGE_BYTES; at <= (b->start + b->bytes - 1) / SLOPE_PAGE_BYTES; at++)
+			if (!n || at != page)
+				codecache_drop_if(&runtime.cache, page = at, has_lost, g);
+	}
+	for (uint32_t n = 0; n < lost; n++)
+		g->value[queue[n]] = UNKNOWN;
+	slope_arena_free(pathplaces_arena(), queue, vertices * sizeof *queue);
 }
 
 uint64_t pathvalues_surprises(void)
