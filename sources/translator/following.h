@@ -179,7 +179,11 @@ uint64_t pathplaces_begin_behind(uint64_t pc);
 const struct path_place *pathplaces_call_before(uint64_t pc);
 /* The graph that this counter belongs to, by its distance from %gs; NULL: none. */
 const struct path_graph *pathplaces_counted(uint64_t counter);
-/* Where they end. */
+/* Another counter, of repetitions in this block, from %gs; 0: there is no room. */
+uint32_t pathplaces_repeats(const struct path_place *p);
+/* The block that such a counter is for; NULL: it is none. */
+const struct path_place *pathplaces_repeated(uint64_t counter);
+/* Where all counters end. */
 uint64_t pathplaces_counters_end(void);
 /* The same for what is used of the cache. */
 uint64_t pathplaces_hits_end(void);

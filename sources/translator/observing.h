@@ -200,6 +200,8 @@ void strings_after(struct emit *e, const ZydisDecodedInstruction *i);
 /* Instead: calls function(kind, rcx, argument), which asks how often it was repeated beyond the first time. */
 void strings_count(struct emit *e, const ZydisDecodedInstruction *i, const void *function, const void *argument);
 uint64_t strings_extra(uint64_t kind, uint64_t left);
+/* Does nothing but the counter end it, all of rcx? */
+bool strings_run_out(const ZydisDecodedInstruction *i);
 
 /* ---- kerneldata.c ---- */
 

@@ -425,10 +425,27 @@ void pathcode_stub(struct maker *m)
 
 /* ---- repeated string instructions ---- */
 
+/* It has run until rcx was 0, as often as the rcx before says. Flags are kept. */
+static void count_repeats(struct emit *e, uint32_t counter)
+{
+	struct address sum = { .base = REG_RAX, .index = REG_RCX };
+
+	emit_save(e, REG_RAX, CTX_PATH_KEPT_A);
+	emit_restore(e, REG_RCX, CTX_SPARE);
+	emit_restore(e, REG_RAX, counter);
+	emit_address(e, REG_RAX, &sum, 0);                        /* lea */
+	emit_save(e, REG_RAX, counter);
+	emit_restore(e, REG_RAX, CTX_PATH_KEPT_A);
+	emit_constant(e, REG_RCX, 0);
+}
+
 void pathcode_repeated(struct maker *m, const struct step *s)
 {
 	const struct path_place *place = pathplaces_at(s->pc);
+	uint32_t counter = place && !observer.on && strings_run_out(&s->i) ? pathplaces_repeats(place) : 0;
 
-	if (place)
+	if (counter)
+		count_repeats(&m->e, counter);
+	else if (place)
 		strings_count(&m->e, &s->i, (const void *)pathevents_repeated, place);
 }

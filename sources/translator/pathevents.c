@@ -244,7 +244,10 @@ static void take_counters(struct context *ctx, uint64_t at)
 
 	for (uint64_t i = 0; i < SLOPE_PAGE_BYTES / sizeof *counter; i++) {
 		const struct path_graph *g = counter[i] ? pathplaces_counted(at + 8 * i) : NULL;
+		const struct path_place *p = counter[i] && !g ? pathplaces_repeated(at + 8 * i) : NULL;
 
+		if (p)
+			slope_path_repeat(table_of(ctx), p->graph->core->number, p->vertex, counter[i]);
 		if (!g)
 			continue;
 		key.graph = g->core->number;

@@ -21,6 +21,12 @@
 #define CALLEES 2048u
 #define SAME_MAX 16384u
 
+/* Counts the repetitions in a block. */
+struct repeats {
+	uint64_t counter;
+	const struct path_place *place;
+};
+
 /* A function that was asked for before. */
 struct callee {
 	uint64_t target;
@@ -33,6 +39,8 @@ static struct {
 	struct callee callee[CALLEES];
 	struct path_graph **counted; /* graphs that have counters, in order */
 	size_t counted_count, counted_capacity;
+	struct repeats *repeats;     /* in order */
+	size_t repeat_count, repeat_capacity;
 	uint64_t counters;           /* that graphs have already, from %gs */
 	uint32_t hits;               /* parts of the cache that they have */
 	uint64_t code_start, code_end;       /* the region that was decoded last */
@@ -551,7 +559,31 @@ const struct path_graph *pathplaces_counted(uint64_t counter)
 		else
 			high = middle;
 	}
-	return low ? places.counted[low - 1] : NULL;
+	const struct path_graph *g = low ? places.counted[low - 1] : NULL;
+
+	return g && (counter - g->counters) / 8 < g->counter_count ? g : NULL;
+}
+
+uint32_t pathplaces_repeats(const struct path_place *p)
+{
+	for (size_t n = 0; n < places.repeat_count; n++)
+		if (places.repeats[n].place == p)
+			return (uint32_t)places.repeats[n].counter;
+	if (places.counters + 8 > PATHS_COUNTERS_END ||
+	    !slope_arena_grow(&places.arena, (void **)&places.repeats, &places.repeat_capacity, places.repeat_count + 1,
+			      sizeof *places.repeats))
+		return 0;
+	places.repeats[places.repeat_count++] = (struct repeats){ places.counters, p };
+	places.counters += 8;
+	return (uint32_t)places.counters - 8;
+}
+
+const struct path_place *pathplaces_repeated(uint64_t counter)
+{
+	for (size_t n = 0; n < places.repeat_count; n++)
+		if (places.repeats[n].counter == counter)
+			return places.repeats[n].place;
+	return NULL;
 }
 
 uint64_t pathplaces_hits_end(void)

@@ -43,6 +43,13 @@ static uint32_t kind_of(const ZydisDecodedInstruction *i)
 	return kind;
 }
 
+bool strings_run_out(const ZydisDecodedInstruction *i)
+{
+	uint32_t kind = kind_of(i);
+
+	return kind && !(kind & READS_DI) && i->address_width == 64;
+}
+
 static uint64_t element(uint64_t address, uint32_t bytes)
 {
 	uint64_t value = 0;
