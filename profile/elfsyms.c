@@ -8,6 +8,7 @@
 
 #include <elfutils/libdwelf.h>
 
+#include "profile/debugfiles.h"
 #include "profile/elfsyms.h"
 
 /* Only so many bytes of a build id are kept in a profile. */
@@ -200,7 +201,7 @@ static bool read_symbols(struct slope_elf *e)
 static bool start_dwfl(struct slope_elf *e, const char *path, int fd, const char *debug_path)
 {
 	e->callbacks = (Dwfl_Callbacks){ .find_elf = dwfl_build_id_find_elf,
-					 .find_debuginfo = dwfl_standard_find_debuginfo,
+					 .find_debuginfo = debug_path ? dwfl_standard_find_debuginfo : slope_debugfiles_find,
 					 .section_address = dwfl_offline_section_address,
 					 .debuginfo_path = &e->debug_path };
 	e->debug_path = debug_path ? strdup(debug_path) : NULL;
