@@ -9,8 +9,8 @@
 
 #define NEAR_FRAMES 6u           /* so far down, a scan beats a binary search */
 
-/* Position of the deepest activation with a stamp <= s: near the top, or by binary search. */
-static size_t find_owner(const struct slope_thread *t, uint32_t s)
+/* Near the top, or by binary search. */
+size_t slope_thread_owner(const struct slope_thread *t, uint32_t s)
 {
 	const struct slope_frame *frame = t->frame;
 	size_t lo = 0, hi = t->depth - 1;
@@ -32,7 +32,7 @@ static size_t find_owner(const struct slope_thread *t, uint32_t s)
 /* The same for a cell that moves to the top: where one came from, more will. */
 static struct slope_frame *loser_of(struct slope_thread *t, uint32_t s)
 {
-	t->hint = t->frame + find_owner(t, s);
+	t->hint = t->frame + slope_thread_owner(t, s);
 	t->hint_stamp = t->hint->stamp;
 	t->hint_span = t->hint[1].stamp - t->hint_stamp;
 	return t->hint;
@@ -194,7 +194,7 @@ static void restamp(void *arg, uint32_t *words, size_t count)
 
 		if (s < t->frame->stamp)
 			continue;
-		uint32_t fresh = s >= top ? new_top : new_stamp(t, find_owner(t, s));
+		uint32_t fresh = s >= top ? new_top : new_stamp(t, slope_thread_owner(t, s));
 
 		fresh = flag + (s & SLOPE_STAMP_OWN ? fresh : slope_stamp_seen(fresh, t->marks));
 		if (!t->session->parallel)
@@ -208,6 +208,7 @@ void slope_thread_renumber(struct slope_thread *t)
 {
 	struct slope_session *s = t->session;
 
+	slope_log_settle(t);
 	slope_shadow_each(&t->shadow, restamp, t);
 	if (s->each_window_word)
 		s->each_window_word(s->window_ctx, t, restamp, t);

@@ -10,7 +10,11 @@
 #ifndef SLOPE_CORE_ACCESS_H
 #define SLOPE_CORE_ACCESS_H
 
+#include "core/log.h"
 #include "core/thread.h"
+
+/* Position of the deepest activation with a stamp <= s: the one that a stale word of that stamp is taken from. */
+size_t slope_thread_owner(const struct slope_thread *t, uint32_t s);
 
 /* Is the stale word one of the common kinds? Then `cells` of it have been counted. */
 SLOPE_INLINE bool slope_thread_moved(struct slope_thread *t, uint32_t word, uint32_t cells)
@@ -35,7 +39,7 @@ SLOPE_INLINE void slope_thread_read_words(struct slope_thread *t, uint64_t cell,
 
 		if (slope_stamp_fresh(w, top))
 			continue;
-		if (SLOPE_LIKELY(slope_thread_moved(t, w, 1)))
+		if (SLOPE_LIKELY(slope_log_take(t, w) || slope_thread_moved(t, w, 1)))
 			word[i] = w & t->own_kept ? top : seen;
 		else
 			slope_thread_read_stale(t, cell + i, &word[i]);

@@ -9,6 +9,7 @@
 #define SLOPE_CORE_FRAMES_H
 
 #include "core/access.h"
+#include "core/log.h"
 #include "core/tally.h"
 
 /* The rare parts, in thread.c. */
@@ -34,6 +35,7 @@ SLOPE_INLINE void slope_frames_put(struct slope_thread *t, const struct slope_fr
 	f->rms = 0;
 	f->fn = with->fn;
 	f->flags = with->flags;
+	f->log = with->log;
 	f->tally_base = with->tally_base;
 	f->stamp = with->stamp;
 	for (uint32_t u = 0; u < units; u++) {
@@ -44,10 +46,10 @@ SLOPE_INLINE void slope_frames_put(struct slope_thread *t, const struct slope_fr
 
 /*
  * The usual call: while everything is collected, of a function that has a
- * record and no flags. False, with nothing changed, when it is not one.
+ * record and no flags. `log`: where the log ends. False, with nothing changed, when it is not one.
  */
 SLOPE_INLINE bool slope_frames_push_usual(struct slope_thread *t, struct slope_record *record, uint64_t sp, const uint64_t *cost,
-					   uint32_t units)
+					   uint32_t units, uint64_t log)
 {
 	uint32_t stamp = slope_stamp_next(t->clock, t->marks);
 
@@ -56,18 +58,18 @@ SLOPE_INLINE bool slope_frames_push_usual(struct slope_thread *t, struct slope_r
 	record->active++;
 	t->clock = stamp;
 	slope_frames_put(t, &(struct slope_frame){
-		.record = record, .fn = record->fn, .sp = sp, .tally_base = t->tallies, .stamp = stamp,
+		.record = record, .fn = record->fn, .sp = sp, .tally_base = t->tallies, .stamp = stamp, .log = (uint16_t)log,
 	}, cost, units);
 	return true;
 }
 
 SLOPE_INLINE void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags,
-				     const uint64_t *cost, uint32_t units)
+				     const uint64_t *cost, uint32_t units, uint64_t log)
 {
 	struct slope_record *record = slope_thread_record(t, fn);
 
 	if (SLOPE_UNLIKELY(!t->plain || !record || record->flags || flags ||
-			   !slope_frames_push_usual(t, record, sp, cost, units)))
+			   !slope_frames_push_usual(t, record, sp, cost, units, log)))
 		slope_frames_push_any(t, fn, sp, flags, cost);
 }
 

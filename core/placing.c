@@ -151,6 +151,7 @@ static void end_burst(struct slope_thread *t, const uint64_t *cost)
 {
 	uint64_t end[SLOPE_UNITS_MAX];
 
+	slope_log_settle(t);
 	for (uint32_t u = 0; u < t->session->config.units; u++)
 		end[u] = u || cost[u] < t->contexts->burst_end ? cost[u] : t->contexts->burst_end;
 	each_pending(t, end, count_part);
@@ -217,7 +218,7 @@ bool slope_placing_push(struct slope_thread *t, struct slope_record *record, uin
 	if (c->bursts)
 		look_at_time(t, cost);
 	if (SLOPE_UNLIKELY(!c->quick || !c->recording || !t->collecting || !record || record->flags & ~SLOPE_RECORD_CONTEXTS || flags ||
-			   t->depth >= c->places || !slope_frames_push_usual(t, record, sp, cost, 1)))
+			   t->depth >= c->places || !slope_frames_push_usual(t, record, sp, cost, 1, slope_log_end(t))))
 		return false;
 	struct slope_context **place = c->place + t->depth - 1;
 

@@ -40,6 +40,8 @@ static void release_stack(struct slope_thread *t)
 		host->release(host->ctx, t->frame - 1, stack_bytes(t->capacity));
 	t->frame = t->top = t->last = NULL;
 	t->capacity = t->depth = 0;
+	t->log = NULL;
+	t->log_end = NULL;
 	slope_tally_release(t);
 }
 
@@ -173,6 +175,7 @@ void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 		for (size_t i = 0; t->record[page] && i < RECORD_PAGE; i++)
 			if (t->record[page][i])
 				empty_record(t->record[page][i], &t->arena, &t->session->config);
+	slope_log_settle(t);
 	t->tallies = 0;
 	for (size_t i = 0; i < t->depth; i++) {
 		t->frame[i].tally_base = 0;
@@ -248,7 +251,8 @@ void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uin
 		flags |= SLOPE_FRAME_PLACED;
 	take_stamp(t, flags);
 	slope_frames_put(t, &(struct slope_frame){
-		.record = record, .fn = fn, .sp = sp, .flags = flags, .tally_base = tally_base, .stamp = t->top_stamp,
+		.record = record, .fn = fn, .sp = sp, .flags = (uint16_t)flags, .tally_base = tally_base, .stamp = t->top_stamp,
+		.log = slope_log_end(t),
 	}, cost, t->session->config.units);
 	if (t->depth > t->max_depth)
 		t->max_depth = t->depth;
@@ -259,7 +263,7 @@ void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uin
 
 void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
 {
-	slope_frames_push(t, fn, sp, flags, cost, t->session->config.units);
+	slope_frames_push(t, fn, sp, flags, cost, t->session->config.units, slope_log_end(t));
 }
 
 /* There is no memory for a point: the next one has none to be compared with. */
@@ -419,6 +423,7 @@ void slope_edge_totals(const struct slope_edge *edge, const struct slope_config 
 
 void slope_thread_leave(struct slope_thread *t, const uint64_t *cost)
 {
+	slope_log_close(t);
 	slope_frames_pop(t, cost, t->session->config.units);
 }
 

@@ -80,13 +80,15 @@ struct slope_totals {
 /*
  * An activation, with what a usual call and return need in the first 64 bytes.
  * rms and extra are partial sums: an activation's value is the sum from its
- * frame to the top.
+ * frame to the top, and what is still in the log (core/log.h).
  */
 struct slope_frame {
 	struct slope_record *record;
 	uint64_t sp;
 	int64_t rms;                 /* first reads */
-	uint32_t fn, flags;
+	uint32_t fn;
+	uint16_t flags;
+	uint16_t log;                /* where its section of the log begins, in bytes: core/log.h */
 	uint32_t tally_base;         /* where its tallies begin; a folded frame has its caller's */
 	uint32_t stamp;
 	struct {
@@ -120,6 +122,8 @@ struct slope_thread {
 	struct slope_frame *last;    /* the topmost one that a call may lie upon without a look at capacity and max_depth */
 	size_t depth;
 	uint64_t calls;
+	uint32_t *log;               /* core/log.h; NULL: none */
+	uint64_t *log_end;           /* bytes of it that are used */
 	unsigned char *tally;        /* struct slope_tally, of all pending activations: core/tally.h */
 	uint32_t tallies, tally_capacity;
 	uint32_t visiting;           /* it may be looking at other threads' words */

@@ -6,11 +6,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/log.h"
 #include "core/slabs.h"
 
 #define STACK_TOP (UINT64_C(1) << 46)
 #define STACK_APART (UINT64_C(1) << 32)  /* between a thread's stacks */
 #define FRAME_BYTES 16u
+#define LOG_BYTES (SLOPE_LOG_BYTES + 64u)
 
 /* What the program itself knows of an activation, whether the core found room for it or not. */
 struct place {
@@ -23,7 +25,7 @@ struct actor {
 	bool ended;
 	struct place *stack;
 	size_t depth, capacity;
-	uint32_t *window;
+	uint32_t *window, *log;      /* log: core/log.h, of those that have a window; its end lies behind it */
 	uint64_t cost[SLOPE_UNITS_MAX];
 };
 
@@ -85,11 +87,16 @@ static bool begin_thread(struct slope_replay *r, uint32_t parent)
 	*a = (struct actor){ 0 };
 	if (r->window_cells && !(a->window = calloc(r->window_cells, sizeof *a->window)))
 		return false;
+	if (r->window_cells && !(a->log = malloc(LOG_BYTES + sizeof(uint64_t)))) {
+		free(a->window);
+		return false;
+	}
 	r->actors++;
 	a->thread = slope_thread_new(r->session, parent, r->actors, a->cost);
 	if (a->thread && a->window) {
 		a->thread->shadow.window = a->window;
 		a->thread->shadow.window_cells = r->window_cells;
+		slope_log_set(a->thread, a->log, (uint64_t *)(void *)((char *)a->log + LOG_BYTES));
 	}
 	return true;
 }
@@ -119,6 +126,7 @@ void slope_replay_free(struct slope_replay *r)
 			r->actor[i].thread->shadow.window_cells = 0;
 		}
 		free(r->actor[i].window);
+		free(r->actor[i].log);
 		free(r->actor[i].stack);
 	}
 	for (size_t i = 0; i < r->functions; i++)

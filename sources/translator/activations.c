@@ -11,15 +11,9 @@
 
 #define TAIL_RUN_MAX 256u
 
-_Static_assert(offsetof(struct slope_thread, top_stamp) == CORE_TOP_STAMP, "as gate.S has it");
-_Static_assert(offsetof(struct slope_thread, top) == CORE_TOP, "as gate.S has it");
-_Static_assert(offsetof(struct slope_thread, hint_stamp) == CORE_HINT_STAMP, "as gate.S has it");
-_Static_assert(offsetof(struct slope_thread, hint_span) == CORE_HINT_SPAN, "as gate.S has it");
-_Static_assert(offsetof(struct slope_thread, hint) == CORE_HINT, "as gate.S has it");
-_Static_assert(sizeof(struct slope_frame) == FRAME_BYTES, "as gate.S has it");
-_Static_assert(offsetof(struct slope_frame, rms) == FRAME_RMS, "as gate.S has it");
-_Static_assert(offsetof(struct slope_frame, stamp) == FRAME_STAMP, "as gate.S has it");
 _Static_assert(offsetof(struct slope_thread, own_kept) == CORE_OWN_KEPT, "as gate.S has it");
+_Static_assert(SLOPE_LOG_BYTES == CTX_LOG_BYTES, "as gate.S has it");
+_Static_assert(SLOPE_STAMP_MARKS == STAMP_MARKS, "as gate.S has it");
 
 /* From now on calls of the function are for quick.c. */
 static void show_record(struct fiber *f, uint32_t fn)

@@ -43,6 +43,21 @@ bool checks_possible(void)
 	return b >> 8 & 1 && observer.cell_bytes == 4;
 }
 
+bool checks_have_16(void)
+{
+	const uint32_t wanted = 1u << 16 | 1u << 30;              /* AVX-512 F and BW */
+	uint32_t a = 1, b, c = 0, d, low, high;
+
+	__asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+	if (!(c >> 27 & 1))
+		return false;
+	__asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	a = 7;
+	c = 0;
+	__asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+	return (b & wanted) == wanted && (low & 0xe6) == 0xe6;    /* and the kernel keeps its registers */
+}
+
 /* ---- where ---- */
 
 static struct place place_of(const struct maker *m, const struct access *a)
@@ -451,7 +466,7 @@ static void call_and_go_back(struct maker *m, const struct cold *c, void (*const
 
 static void cold_read(struct maker *m, const struct cold *c)
 {
-	call_and_go_back(m, c, slope_gate_reads[m->stamp], slope_gate_read_any);
+	call_and_go_back(m, c, observer.trms ? slope_gate_reads[m->stamp] : slope_gate_plain_reads[m->stamp], slope_gate_read_any);
 }
 
 /*

@@ -46,7 +46,7 @@
 #define CTX_RETURNS (CTX_AT + 312)    /* where calls return to, by the place of the return address on the stack */
 #define CTX_RETURNS_MASK 255
 #define CTX_ODD (CTX_RETURNS + 8 * (CTX_RETURNS_MASK + 1))    /* calls and returns are not for quick.c */
-#define CTX_KEPT (CTX_ODD + 8)    /* four registers while gate.S takes cells */
+#define CTX_KEPT (CTX_ODD + 8)    /* registers while gate.S takes cells */
 #define CTX_COST (CTX_ODD + 40)    /* what was spent, one word per unit: blocks count instructions and themselves */
 #define CTX_FAR_HOME (CTX_COST + 32)    /* of the register by way of which an instruction reaches its operand */
 #define CTX_PATH (CTX_COST + 40)    /* the path that is being followed: following.h */
@@ -57,23 +57,22 @@
 #define CTX_COUNTDOWN (CTX_COST + 72)    /* calls until one is measured */
 #define CTX_OLD_SP (CTX_COST + 64)    /* the stack pointer before it was set last */
 #define CTX_PATH_WINDOW (CTX_COST + 104)    /* where calls keep their paths: what %gs holds, or a window of its own */
+#define CTX_LOG (CTX_COST + 120)    /* bytes of the log that are used */
+#define CTX_VECTOR (CTX_COST + 128)    /* vector registers of the program while compacting.h uses them */
 #define CTX_LANDED (CTX_COST + 112)    /* control comes to a place where a path has been begun for it: pathlandings.c */
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
 #define CTX_QUICK_AT 0x20000
-#define CTX_QUICKS ((0x100000 - CTX_QUICK_AT) / 8)
+#define CTX_QUICKS ((CTX_LOG_AT - CTX_QUICK_AT) / 8)
+/* And behind them the log of core/log.h. */
+#define CTX_LOG_AT 0xf0000
+#define CTX_LOG_BYTES 0xff00
 
 /* Fields of struct slope_thread that gate.S uses. */
-#define CORE_TOP_STAMP 0
 #define CORE_OWN_KEPT 4
-#define CORE_TOP 8
-#define CORE_HINT_STAMP 16
-#define CORE_HINT_SPAN 20
-#define CORE_HINT 24
-/* And of struct slope_frame. */
-#define FRAME_BYTES 128
-#define FRAME_RMS 16
-#define FRAME_STAMP 36
+/* Of core/stamp.h: bits that every stamp has, and the least that an ordinary one is. */
+#define STAMP_MARKS 0x808080
+#define STAMP_LEAST 0x1000000
 
 /* Why translated code leaves for C: struct site in runtime.h. */
 #define SITE_DIRECT 0            /* a direct branch that is to be linked */
@@ -137,6 +136,9 @@ struct context {
 	uint64_t path_context;
 	char *path_window;
 	uint64_t landed;
+	uint64_t log;
+	uint64_t vector[8];
+	bool by_16;                      /* there is AVX-512: compacting.h */
 	struct path_case *path_case;     /* the one that C has just looked at, if it may be taken without C from now on */
 	uint64_t path_flag;              /* PATHS_MEASURED: the activation that begins next is measured */
 	struct measures *measures;
@@ -193,6 +195,8 @@ _Static_assert(CTX_AT + offsetof(struct context, path_context) == CTX_PATH_CONTE
 _Static_assert(CTX_AT + offsetof(struct context, countdown) == CTX_COUNTDOWN, "as pathcode.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, old_sp) == CTX_OLD_SP, "as blocks.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, path_window) == CTX_PATH_WINDOW, "as pathcode.c has it");
+_Static_assert(CTX_AT + offsetof(struct context, log) == CTX_LOG, "as gate.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, vector) == CTX_VECTOR, "as compacting.h has it");
 _Static_assert(CTX_AT + offsetof(struct context, landed) == CTX_LANDED, "as gate.S has it");
 
 /* The context of the thread that runs. */
@@ -234,6 +238,8 @@ void slope_gate_report(void);
  * memory; all other registers are kept, flags are not.
  */
 extern void (*const slope_gate_reads[16][4])(void), (*const slope_gate_writes[16][4])(void);
+/* The same for reads where nobody asks whose the last write was. */
+extern void (*const slope_gate_plain_reads[16][4])(void);
 
 /*
  * A read or write that a check has not let pass, of ecx bytes. rax: the

@@ -5,7 +5,7 @@
 
 	.section slope_gate_code, "ax", @progbits
 	.globl _start, slope_gate_start, slope_gate_leave, slope_gate_report, slope_gate_syscall, slope_gate_sigreturn
-	.globl slope_gate_reads, slope_gate_writes, slope_gate_read_any, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
+	.globl slope_gate_reads, slope_gate_plain_reads, slope_gate_writes, slope_gate_read_any, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
 	.globl slope_gate_jump_from_stub, slope_gate_call, slope_gate_call_address, slope_gate_return, slope_gate_return_event
 	.globl slope_gate_plain_return, slope_gate_plain_return_event
 	.globl slope_gate_path_return_saved, slope_gate_path_return_event_saved
@@ -143,53 +143,87 @@ slope_gate_report:
 /* ---- accesses that checks have not let pass ---- */
 
 /*
- * One set for each register that can be the stamp's, by its number (slope_gate_reads). A word of the caller, or of the
- * activation that lost cells last, moves to the top (core/access.h); all else goes to C. Which of the two, and whether the
- * word stays an own one, is chosen without a branch: nobody could foretell them.
+ * One set for each register that can be the stamp's, by its number (slope_gate_reads). An ordinary word goes into the log
+ * (core/log.h), and becomes the top's; all else goes to C. Less than the least stamp are words that were never touched or are
+ * pending, and what is read at an odd address.
  */
-	.macro take_cells r, a, ad, b, bd, c, d, dd, cells
+
+/* What the cells become, and all registers as they were; b is the stamp. `asks`: was an old one (ad) the thread's own? */
+	.macro have_cells r, a, ad, b, bd, cells, asks
+	.if \asks
+	mov %gs:CTX_CORE, %\b
+	and CORE_OWN_KEPT(%\b), %\ad
+	mov %gs:CTX_TOP, %\bd
+	sub %\ad, %\bd
+	inc %\bd
+	or $STAMP_MARKS, %\bd
+	mov %\bd, %gs:(%\r)
+	.if \cells == 2
+	mov %\bd, %gs:4(%\r)
+	.endif
+	mov %gs:CTX_TOP, %\r
+	.else
+	mov %gs:CTX_TOP, %\b
+	.if \cells == 2
+	mov %\b, %gs:(%\r)
+	.else
+	mov %\bd, %gs:(%\r)
+	.endif
+	mov %\b, %\r
+	.endif
+	mov %gs:CTX_KEPT+8, %\b
+	mov %gs:CTX_KEPT, %\a
+	ret
+	.endm
+
+	.macro take_cells r, a, ad, b, bd, cells, asks
 	mov %\a, %gs:CTX_KEPT
 	mov %\b, %gs:CTX_KEPT+8
-	mov %\c, %gs:CTX_KEPT+16
-	mov %\d, %gs:CTX_KEPT+24
 	lea -PLAN_LOWEST(%\r), %\a
 	cmp %gs:CTX_SPAN, %\a
 	jae 4f
-	mov %gs:CTX_CORE, %\c
-	mov %gs:(%\r), %\ad
+	mov %gs:CTX_LOG, %\bd
+	cmp $CTX_LOG_BYTES, %\bd
+	jae 4f
 	.if \cells == 2
-	cmp %gs:4(%\r), %\ad
-	jne 4f
-	.endif
-	mov CORE_TOP(%\c), %\d
-	mov %\ad, %\bd
-	sub CORE_HINT_STAMP(%\c), %\bd
-	cmp CORE_HINT_SPAN(%\c), %\bd
-	lea -FRAME_BYTES(%\d), %\b
-	cmovb CORE_HINT(%\c), %\b
-	/* What is stale is less than the top's stamp, or negative. */
-	cmp FRAME_STAMP(%\b), %\ad
+	mov %gs:(%\r), %\a
+	mov %\a, %gs:CTX_LOG_AT(%\b)
+	rorx $32, %\a, %\b
+	cmp %\a, %\b
+	jne 7f
+	cmp $STAMP_LEAST, %\ad
 	jl 4f
-	addq $\cells, FRAME_RMS(%\d)
-	subq $\cells, FRAME_RMS(%\b)
-	mov CORE_TOP_STAMP(%\c), %\bd
-	lea 1(%\b), %\dd
-	or $0x808080, %\dd
-	test CORE_OWN_KEPT(%\c), %\ad
-	cmovne %\bd, %\dd
-	mov %\dd, %gs:(%\r)
-	.if \cells == 2
-	mov %\dd, %gs:4(%\r)
+	addl $8, %gs:CTX_LOG
+	.else
+	mov %gs:(%\r), %\ad
+	cmp $STAMP_LEAST, %\ad
+	jl 4f
+	mov %\ad, %gs:CTX_LOG_AT(%\b)
+	add $4, %\bd
+	mov %\bd, %gs:CTX_LOG
 	.endif
-	mov %gs:CTX_KEPT+24, %\d
-	mov %gs:CTX_KEPT+16, %\c
-	mov %gs:CTX_KEPT+8, %\b
-	mov %gs:CTX_KEPT, %\a
-	mov %gs:CTX_TOP, %\r
-	ret
-4:	mov %gs:CTX_KEPT+24, %\d
-	mov %gs:CTX_KEPT+16, %\c
-	mov %gs:CTX_KEPT+8, %\b
+	have_cells \r, \a, \ad, \b, \bd, \cells, \asks
+	.if \cells == 2 && !\asks
+	/* Two that are not alike: those that are older than the top. The first one lies in the log already. */
+7:	cmp $STAMP_LEAST, %\bd
+	jl 4f
+	cmp $STAMP_LEAST, %\ad
+	jl 4f
+	cmp %gs:CTX_TOP, %\ad
+	mov %\bd, %\ad
+	mov %gs:CTX_LOG, %\bd
+	jge 8f
+	add $4, %\bd
+8:	mov %\ad, %gs:CTX_LOG_AT(%\b)
+	cmp %gs:CTX_TOP, %\ad
+	jge 9f
+	add $4, %\bd
+9:	mov %\bd, %gs:CTX_LOG
+	have_cells \r, \a, \ad, \b, \bd, 2, 0
+	.elseif \cells == 2
+7:
+	.endif
+4:	mov %gs:CTX_KEPT+8, %\b
 	mov %gs:CTX_KEPT, %\a
 	.endm
 
@@ -213,24 +247,19 @@ slope_gate_report:
 	ret
 	.endm
 
-	.macro reads r, a, ad, b, bd, c, d, dd
-read_half_\r:
+	.macro reads r, a, ad, b, bd, asks, what
+\what\()_half_\r:
 	test $1, %\r
-	je read_byte_\r
+	je \what\()_byte_\r
 	by_c \r, 2, reports_read
-read_byte_\r:
+\what\()_byte_\r:
 	and $-4, %\r
-	jmp 5f
-read_1_\r:
-	test $3, %\r
-	jne 6f
-5:	take_cells \r, \a, \ad, \b, \bd, \c, \d, \dd, 1
-6:	by_c \r, 4, reports_read
-read_2_\r:
-	test $3, %\r
-	jne 6f
-	take_cells \r, \a, \ad, \b, \bd, \c, \d, \dd, 2
-6:	by_c \r, 8, reports_read
+\what\()_1_\r:
+	take_cells \r, \a, \ad, \b, \bd, 1, \asks
+	by_c \r, 4, reports_read
+\what\()_2_\r:
+	take_cells \r, \a, \ad, \b, \bd, 2, \asks
+	by_c \r, 8, reports_read
 	.endm
 
 /* The same for writes where others may have seen the cells: what is the thread's own stays so, by words of one comparison each. */
@@ -286,25 +315,26 @@ write_2_\r:
 6:	by_c \r, 8, reports_write
 	.endm
 
-	.macro reads_and_writes r, a, ad, b, bd, c, d, dd
-	reads \r, \a, \ad, \b, \bd, \c, \d, \dd
+	.macro reads_and_writes r, a, ad, b, bd
+	reads \r, \a, \ad, \b, \bd, 0, plain_read
+	reads \r, \a, \ad, \b, \bd, 1, read
 	writes \r, \a, \ad, \b, \bd
 	.endm
-	reads_and_writes r11, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads_and_writes r10, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads_and_writes r9, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads_and_writes r8, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads_and_writes r15, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads_and_writes r14, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads_and_writes r13, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads_and_writes r12, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads_and_writes rbx, rax, eax, rcx, ecx, rdx, rsi, esi
-	reads_and_writes rbp, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads_and_writes rdi, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads_and_writes rsi, rax, eax, rcx, ecx, rdx, rbx, ebx
-	reads_and_writes rdx, rax, eax, rcx, ecx, rbx, rsi, esi
-	reads_and_writes rcx, rax, eax, rdx, edx, rbx, rsi, esi
-	reads_and_writes rax, rcx, ecx, rdx, edx, rbx, rsi, esi
+	reads_and_writes r11, rax, eax, rcx, ecx
+	reads_and_writes r10, rax, eax, rcx, ecx
+	reads_and_writes r9, rax, eax, rcx, ecx
+	reads_and_writes r8, rax, eax, rcx, ecx
+	reads_and_writes r15, rax, eax, rcx, ecx
+	reads_and_writes r14, rax, eax, rcx, ecx
+	reads_and_writes r13, rax, eax, rcx, ecx
+	reads_and_writes r12, rax, eax, rcx, ecx
+	reads_and_writes rbx, rax, eax, rcx, ecx
+	reads_and_writes rbp, rax, eax, rcx, ecx
+	reads_and_writes rdi, rax, eax, rcx, ecx
+	reads_and_writes rsi, rax, eax, rcx, ecx
+	reads_and_writes rdx, rax, eax, rcx, ecx
+	reads_and_writes rcx, rax, eax, rdx, edx
+	reads_and_writes rax, rcx, ecx, rdx, edx
 
 	.section .rodata
 	.macro table what
@@ -318,6 +348,8 @@ write_2_\r:
 	.endm
 slope_gate_reads:
 	table read
+slope_gate_plain_reads:
+	table plain_read
 slope_gate_writes:
 	table write
 	.section slope_gate_code, "ax", @progbits

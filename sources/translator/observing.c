@@ -334,6 +334,10 @@ static void use_window(struct context *ctx)
 
 	shadow->window = context_window(ctx);
 	shadow->window_cells = runtime.space.window >> observer.session.config.cell_log2;
+	if (!observer.inlined)
+		return;
+	ctx->by_16 = checks_have_16();
+	slope_log_set(ctx->fiber->core, (uint32_t *)((char *)context_window(ctx) + CTX_LOG_AT), &ctx->log);
 }
 
 bool observing_thread(struct context *ctx, const struct fiber *parent)
@@ -421,6 +425,7 @@ void observing_start(uint64_t pc, uint64_t sp)
 	ctx->fiber = fibers_new(ctx, NULL, sp + BASE_REACH);
 	if (!ctx->fiber)
 		system_stop("no memory for the profile", NULL);
+	observer.inlined = observer.on && !observer.by_call && checks_possible();
 	if (observer.on)
 		use_window(ctx);
 	measures_start(ctx);
@@ -428,6 +433,5 @@ void observing_start(uint64_t pc, uint64_t sp)
 		pathevents_start(ctx, pc);
 	if (!observer.on)
 		return;
-	observer.inlined = !observer.by_call && checks_possible();
 	activations_begin(pc, sp);
 }

@@ -5,7 +5,7 @@
  *   observing.c    options, the session, the shadow, memory that comes and goes
  *   codeplaces.c   addresses of code to functions and modules (symbols.c)
  *   activations.c  calls, returns, jumps between functions, signal handlers
- *   quick.c        usual calls and returns, without a way through all that
+ *   quick.c        usual calls and returns, without a way through all that (compacting.h: the log at returns)
  *   fibers.c       one fiber per stack: the program's own, and coroutines'
  *   reports.c      calls of C out of translated code; what else is added to it: making.h
  *   strings.c      repeated string instructions
@@ -22,6 +22,7 @@
 #ifndef SLOPE_SOURCES_TRANSLATOR_OBSERVING_H
 #define SLOPE_SOURCES_TRANSLATOR_OBSERVING_H
 
+#include "core/log.h"
 #include "core/thread.h"
 #include "sources/translator/context.h"
 #include "sources/translator/emit.h"
@@ -192,6 +193,8 @@ void reports_write(uint64_t address, uint64_t bytes);
 
 /* Does this processor, with cells of this size, have what the checks of checks.c need? */
 bool checks_possible(void);
+/* And what compacting.h has AVX-512 for? */
+bool checks_have_16(void);
 
 /* ---- strings.c ---- */
 

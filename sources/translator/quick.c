@@ -11,6 +11,7 @@
 #include "sources/translator/observing.h"
 
 #include "core/placing.h"
+#include "sources/translator/compacting.h"
 
 #define QUICK __attribute__((no_caller_saved_registers, section("slope_gate_code"), used))
 
@@ -86,7 +87,7 @@ SLOPE_INLINE bool usual_call(uint64_t fn, uint64_t sp)
 
 	if (SLOPE_UNLIKELY(CTX->odd) || !(record = usual_record(fn)) || SLOPE_UNLIKELY(core->top->sp <= sp || !core->plain) ||
 	    SLOPE_UNLIKELY(record->flags && core->depth == core->contexts->places) ||
-	    SLOPE_UNLIKELY(!slope_frames_push_usual(core, record, sp, &cost, 1)))
+	    SLOPE_UNLIKELY(!slope_frames_push_usual(core, record, sp, &cost, 1, CTX->log)))
 		return false;
 	if (SLOPE_UNLIKELY(record->flags))
 		find_place(core, (uint32_t)fn);
@@ -127,14 +128,25 @@ SLOPE_INLINE bool usual_return(uint64_t sp)
 	if (SLOPE_UNLIKELY(CTX->odd | (f->flags & ~SLOPE_FRAME_PLACED)) ||
 	    SLOPE_UNLIKELY(f->sp != sp || core->tallies == core->tally_capacity || !core->plain))
 		return false;
-	uint64_t spent = CTX->cost[0] - f->cost[0].entry, n = (uint64_t)f->rms;
+	uint64_t spent = CTX->cost[0] - f->cost[0].entry, end = CTX->log, n = (uint64_t)f->rms;
 
 	if (SLOPE_UNLIKELY(f->flags))
 		count_at_place(core, f, spent);
-	if (core->tallies != f->tally_base && SLOPE_UNLIKELY(!slope_tally_flush_known(core, f, n, 1)))
-		apart((const void *)slope_tally_flush_any, (uint64_t)core, (uint64_t)f, n, 0);
+	if (core->tallies == f->tally_base) {
+		/* It has called nobody: all entries are its own, and the caller may look at them later. */
+		n += (end - f->log) / sizeof *core->log;
+	} else {
+		if (end != f->log) {
+			n += compacting_count(f, &f[-1].stamp, end);
+			end = CTX->log;
+		}
+		if (SLOPE_UNLIKELY(!slope_tally_flush_known(core, f, n, 1)))
+			apart((const void *)slope_tally_flush_any, (uint64_t)core, (uint64_t)f, n, 0);
+	}
 	if (!slope_frames_pop_usual(core, f, n, spent))
 		apart((const void *)slope_frames_point, (uint64_t)core, (uint64_t)f->record, n, spent);
+	if (SLOPE_UNLIKELY(end - f[-1].log > SLOPE_LOG_SECTION_BYTES))
+		apart((const void *)slope_log_shorten, (uint64_t)core, 0, 0, 0);
 	show(core->top_stamp, f[-1].sp, f[-1].fn);
 	return true;
 }

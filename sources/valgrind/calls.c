@@ -99,7 +99,7 @@ VG_REGPARM(3) void tool_call(void *guest_state, UWord fn, Addr sp)
 		call_unusual(slots, fn, sp);
 		return;
 	}
-	slope_frames_push(core, (UInt)fn, sp, 0, counter_of(slots), 1);
+	slope_frames_push(core, (UInt)fn, sp, 0, counter_of(slots), 1, 0);
 	fill_slots(core, slots);
 }
 
@@ -169,7 +169,7 @@ VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp)
 		jump_unusual(guest_state, fn, sp);
 		return;
 	}
-	slope_frames_push(tool.core, (UInt)fn, sp, 0, counter_of(slots), 1);
+	slope_frames_push(tool.core, (UInt)fn, sp, 0, counter_of(slots), 1, 0);
 	fill_slots(tool.core, slots);
 }
 

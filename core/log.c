@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/log.h"
+#include "core/access.h"
+
+#define LONG_BYTES 4096          /* so long a section is settled without a look at what would stay */
+#define SETTLED_ENTRIES 192u     /* a section that has more cells which are still new to it costs too much at returns */
+
+/* The entries from `first` up to `end` are those of a frame's section: one more cell for it, one less for each owner. */
+static void settle_section(struct slope_thread *t, struct slope_frame *f, size_t first, size_t end)
+{
+	struct slope_frame *owner = f;
+	uint32_t stamp = 0, span = 0, frame_stamp = f->stamp;
+	int64_t cells = 0;
+
+	for (size_t i = first; i < end; i++) {
+		uint32_t word = t->log[i];
+
+		if (word >= frame_stamp)
+			continue;
+		/* Most have the same owner as the one before. */
+		if (SLOPE_UNLIKELY(word - stamp >= span)) {
+			f->rms += cells;
+			owner->rms -= cells;
+			cells = 0;
+			owner = t->frame + slope_thread_owner(t, word);
+			stamp = owner->stamp;
+			span = owner[1].stamp - stamp;
+		}
+		cells++;
+	}
+	f->rms += cells;
+	owner->rms -= cells;
+}
+
+void slope_log_settle(struct slope_thread *t)
+{
+	size_t end = slope_log_end(t) / sizeof *t->log;
+
+	if (!end)
+		return;
+	for (struct slope_frame *f = t->top;; f--) {
+		size_t first = f->log / sizeof *t->log;
+
+		settle_section(t, f, first, end);
+		if (!f->log)
+			break;           /* nor has any further down one that begins elsewhere */
+		f->log = 0;
+		end = first;
+	}
+	*t->log_end = 0;
+}
+
+/* Of the top's section what is older than the stamp stays. How many entries that were, and how many older than the top. */
+static size_t keep_older(struct slope_thread *t, uint32_t stamp, size_t *counted)
+{
+	size_t first = t->top->log / sizeof *t->log, to = first, end = slope_log_end(t) / sizeof *t->log;
+	uint32_t top = t->top->stamp;
+
+	*counted = 0;
+	for (size_t from = first; from < end; from++) {
+		uint32_t word = t->log[from];
+
+		t->log[to] = word;
+		to += word < stamp;
+		*counted += word < top;
+	}
+	*t->log_end = to * sizeof *t->log;
+	return to - first;
+}
+
+void slope_log_shorten(struct slope_thread *t)
+{
+	size_t counted;
+
+	if (slope_log_end(t) - t->top->log > LONG_BYTES || keep_older(t, t->top->stamp, &counted) > SETTLED_ENTRIES)
+		slope_log_settle(t);
+}
+
+void slope_log_close(struct slope_thread *t)
+{
+	struct slope_frame *f = t->top, *below = f - 1;
+	size_t counted;
+
+	if (slope_log_end(t) == f->log)
+		return;
+	size_t kept = keep_older(t, below->stamp, &counted);
+
+	/* What the caller keeps it still has in the log. */
+	f->rms += (int64_t)counted;
+	below->rms -= (int64_t)counted;
+	f->log = slope_log_end(t);
+	if (kept > SETTLED_ENTRIES)
+		slope_log_settle(t);
+}
