@@ -17,6 +17,7 @@
  * the stack pointer are taken to be aligned as their offset is.
  */
 #include "sources/valgrind/tool.h"
+#include "sources/valgrind/inserted.h"
 #include "sources/valgrind/origins.h"
 
 #define SLOT(field) ((Int)(tool.slots_offset + offsetof(struct slots, field)))
@@ -30,6 +31,7 @@ struct block {
 	struct places own;           /* cells stored to in this block */
 
 	Addr address_of_block;
+	Bool inserted;               /* checks are machine code (inserted.h) instead of IR */
 	Int instructions;            /* since the counter was last brought up to date */
 	Bool block_counted;          /* or not to be counted here */
 };
@@ -112,6 +114,10 @@ static void bring_counter_up_to_date(struct block *b)
 	b->block_counted = True;
 	if (!add)
 		return;
+	if (b->inserted && add < 1ull << 31) {
+		emit(b, inserted_cost(add));
+		return;
+	}
 	slot(b, &counter, SLOT(counter));
 	addStmtToIRSB(b->out, IRStmt_Put(SLOT(counter), binop(b, Iop_Add64, counter, u64(add))));
 }
@@ -278,6 +284,10 @@ static void on_read(struct block *b, IRExpr *address, Int bytes)
 		access_call(b, "tool_read", tool_read, address, bytes, NULL);
 		return;
 	}
+	if (b->inserted) {
+		emit(b, inserted_read(address, bytes));
+		return;
+	}
 	/* A misaligned access of whole cells goes to the helper, wherever its words are. */
 	Int cells = cells_of(bytes);
 	IRExpr *at = word_address(b, address, bytes >= tool.options.cell_bytes), *odd = NULL;
@@ -343,6 +353,10 @@ static void on_write(struct block *b, IRExpr *address, Int bytes)
 	}
 	Bool aligned = align_log2(bytes) == 0 || surely_aligned(&o, bytes);
 
+	if (b->inserted && !tool.check_writes) {
+		emit(b, inserted_write(address, bytes, aligned));
+		return;
+	}
 	if (tool.check_writes)
 		check_own(b, address, bytes, aligned);
 	stamp_inline(b, address, bytes, aligned);
@@ -622,7 +636,7 @@ IRSB *tool_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout
 		      const VexGuestExtents *extents, const VexArchInfo *archinfo, IRType guest_word, IRType host_word)
 {
 	Addr address = closure->nraddr;
-	struct block b = { .out = deepCopyIRSBExceptStmts(in), .address_of_block = address };
+	struct block b = { .out = deepCopyIRSBExceptStmts(in), .address_of_block = address, .inserted = inserted_possible() };
 	struct linkage linkage = find_linkage(in);
 	Bool stub = tool_is_stub(address);
 	Int i = 0;

@@ -17,6 +17,7 @@
  * that starts it looks like a longjmp.
  */
 #include "sources/valgrind/tool.h"
+#include "sources/valgrind/inserted.h"
 #include "pub_tool_clientstate.h"
 
 #define PARKED_REACH 512u        /* bytes that a switch may pop before it continues */
@@ -214,6 +215,7 @@ VG_REGPARM(3) void tool_stack_moved(void *guest_state, Addr sp, Addr old_sp)
 	run_fiber(t->fiber);
 	slots->counter = tool.units == 1 ? t->fiber->cost[0] : 0;
 	slots->window_8th = tool_window_of(t->fiber) / 8;
+	inserted_window(t, tool_window_of(t->fiber));
 	tool_fill_slots(t->fiber, slots);
 	if (tool.retranslate_due)
 		tool_stop_soon(guest_state);
@@ -292,6 +294,7 @@ void tool_code_starts(ThreadId tid, ULong blocks)
 		tool_begin_handler(tid);
 	slots.counter = tool.units == 1 ? t->fiber->cost[0] : 0;
 	slots.window_8th = tool_window_of(t->fiber) / 8;
+	inserted_window(t, tool_window_of(t->fiber));
 	slots.stale_masks = (ULong)SLOPE_STALE_MASK << 32 | SLOPE_STALE_MASK;
 	tool_fill_slots(t->fiber, &slots);
 	VG_(set_shadow_regs_area)(tid, 1, 0, sizeof slots, (UChar *)&slots);

@@ -5,6 +5,9 @@
  *   slope-tool.c  options, callbacks, life of the process
  *   instrument.c  what is added to translated code
  *   origins.c     what a block shows of its addresses
+ *   inserted.c    checks as machine code of our own instead of IR
+ *   checkcode.c   that machine code
+ *   kept.c        what it calls, keeping registers
  *   calls.c       calls, returns, jumps between functions, signals
  *   stacks.c      one fiber per stack: threads, coroutines, switches
  *   memory.c      shadow windows, the slow side of reads and writes, the kernel
@@ -71,6 +74,7 @@ struct tool_thread {
 	struct fiber *fibers;
 	Bool handler_due;            /* a signal handler begins with the next instruction */
 	Bool handler_on_altstack;
+	Addr gs;                     /* the window in its %gs; 0: not set */
 	Addr unwritten;              /* what its system call does not write here, whatever Valgrind says; 0: nothing */
 };
 
