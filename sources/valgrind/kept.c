@@ -7,6 +7,7 @@
  * through functions which save all of them.
  */
 #include "sources/valgrind/inserted.h"
+#include "libvex_guest_amd64.h"
 
 #include "core/access.h"
 
@@ -84,37 +85,42 @@ __attribute__((used)) void kept_read_any(UWord unused, UWord unused_too, Addr a,
 	OF_THREAD(top_stamp), OF_THREAD(marks), [frame] "i"(sizeof(struct slope_frame)),                  \
 	[stamp] "i"(offsetof(struct slope_frame, stamp)), [rms] "i"(offsetof(struct slope_frame, rms))
 
+#define SLOT_AT(field) [field] "i"(sizeof(VexGuestAMD64State) + offsetof(struct slots, field))
 #define ANY(bytes) "9: mov $" bytes ", %%ecx\njmp kept_read_any\n"
 
-/* `before`: what is done with the address first. */
-#define ONE_WORD(bytes, before)                                                                     \
+/*
+ * A misaligned access looks stale to its check, and mostly is not: a look at
+ * all its words, in pairs from that of its first byte on (one more may be
+ * looked at than it has).
+ */
+#define PAIR(at) "mov %%gs:" at "(%%rcx), %%r11\nsub %c[top_stamps](%%rbp), %%r11\nor %%r11, %%rax\n"
+#define MISALIGNED(pairs) "8: mov %%rdx, %%rcx\nand $-4, %%rcx\nxor %%eax, %%eax\n" pairs "test %%rax, %c[stale_masks](%%rbp)\njnz 9f\nret\n"
+
+#define KEPT(bytes, code)                                                                           \
 	__attribute__((naked)) void kept_read_##bytes(void)                                                 \
 	{                                                                                                   \
-		__asm__ volatile(before "mov %%gs:(%%rdx), %%eax\n" MOVED("1") "mov %%eax, %%gs:(%%rdx)\nret\n"   \
-				 ANY(#bytes) : : OPERANDS);                                                                     \
+		__asm__ volatile(code ANY(#bytes) : : OPERANDS, SLOT_AT(top_stamps), SLOT_AT(stale_masks));         \
 	}
 
-ONE_WORD(1, "and $-4, %%rdx\n")
-ONE_WORD(2, "test $1, %%dl\njnz 9f\nand $-4, %%rdx\n")
-ONE_WORD(4, "test $3, %%dl\njnz 9f\n")
+#define ONE_WORD "mov %%gs:(%%rdx), %%eax\n" MOVED("1") "mov %%eax, %%gs:(%%rdx)\nret\n"
+
+KEPT(1, "and $-4, %%rdx\n" ONE_WORD)
+KEPT(2, "test $1, %%dl\njnz 8f\nand $-4, %%rdx\n" ONE_WORD MISALIGNED(PAIR("0")))
+KEPT(4, "test $3, %%dl\njnz 8f\n" ONE_WORD MISALIGNED(PAIR("0")))
+
+/* The two halves one after the other, each with a check first. */
+#define HALVES(half, bytes) "push %%rdx\ncall " half "\npop %%rdx\nadd $" bytes ", %%rdx\njmp " half "\n"
 
 /* Two words, most often touched together before: then they are one. */
-__attribute__((naked)) void kept_read_8(void)
-{
-	__asm__ volatile("test $3, %%dl\njnz 9f\n"
-			 "mov %%gs:(%%rdx), %%eax\n"
-			 "cmp %%eax, %%gs:4(%%rdx)\njne 9f\n"
-			 MOVED("2")
-			 "mov %%eax, %%ecx\nshl $32, %%rcx\nor %%rcx, %%rax\nmov %%rax, %%gs:(%%rdx)\nret\n"
-			 ANY("8") : : OPERANDS);
-}
+KEPT(8, "test $3, %%dl\njnz 8f\n"
+	"mov %%gs:(%%rdx), %%eax\ncmp %%eax, %%gs:4(%%rdx)\njne 7f\n"
+	MOVED("2") "mov %%eax, %%ecx\nshl $32, %%rcx\nor %%rcx, %%rax\nmov %%rax, %%gs:(%%rdx)\nret\n"
+	"7: " HALVES("6f", "4")
+	"6: mov %%gs:(%%rdx), %%eax\ncmp %c[top_stamps](%%rbp), %%eax\njl kept_read_4\nret\n"
+	MISALIGNED(PAIR("0") PAIR("4")))
 
-__attribute__((naked)) void kept_read_16(void)
-{
-	__asm__ volatile(ANY("16") : : "i"(0));
-}
+KEPT(16, "test $3, %%dl\njnz 8f\n" HALVES("6f", "8")
+	"6: mov %%gs:(%%rdx), %%rax\nsub %c[top_stamps](%%rbp), %%rax\ntest %%rax, %c[stale_masks](%%rbp)\njnz kept_read_8\nret\n"
+	MISALIGNED(PAIR("0") PAIR("8") PAIR("12")))
 
-__attribute__((naked)) void kept_read_32(void)
-{
-	__asm__ volatile(ANY("32") : : "i"(0));
-}
+KEPT(32, "test $3, %%dl\njnz 8f\n" HALVES("kept_read_16", "16") MISALIGNED(PAIR("0") PAIR("8") PAIR("16") PAIR("24") PAIR("28")))
