@@ -113,8 +113,15 @@ IRDirty *inserted_write(IRExpr *address, Int bytes, Bool aligned)
 
 IRDirty *inserted_cost(ULong add)
 {
-	return unsafeIRDirty_0_N(2, "add_cost", VG_(fnptr_to_fnentry)(add_cost),
-				 mkIRExprVec_2(IRExpr_GSPTR(), IRExpr_Const(IRConst_U64(add))));
+	IRDirty *d = unsafeIRDirty_0_N(2, "add_cost", VG_(fnptr_to_fnentry)(add_cost),
+				       mkIRExprVec_2(IRExpr_GSPTR(), IRExpr_Const(IRConst_U64(add))));
+
+	d->nFxState = 1;
+	VG_(memset)(&d->fxState, 0, sizeof d->fxState);
+	d->fxState[0].fx = Ifx_Modify;
+	d->fxState[0].offset = (UShort)(tool.slots_offset + offsetof(struct slots, counter));
+	d->fxState[0].size = sizeof(ULong);
+	return d;
 }
 
 /* ---- the block in work ---- */
@@ -134,9 +141,9 @@ static struct {
 
 Bool inserted_possible(void)
 {
-	return !work.refused && tool.session.config.marked && __real_doRegisterAllocation_v3 && __real_emit_AMD64Instr &&
-	       AMD64Instr_Test64 && AMD64Instr_Alu64R && AMD64Instr_Imm64 && AMD64RMI_Reg &&
-	       VG_(clo_vex_control).regalloc_version == 3;
+	return !work.refused && !tool.options.access_by_ir && tool.session.config.marked &&
+	       __real_doRegisterAllocation_v3 && __real_emit_AMD64Instr && AMD64Instr_Test64 && AMD64Instr_Alu64R &&
+	       AMD64Instr_Imm64 && AMD64RMI_Reg && VG_(clo_vex_control).regalloc_version == 3;
 }
 
 void inserted_window(struct tool_thread *t, Addr window)

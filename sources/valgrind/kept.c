@@ -94,7 +94,9 @@ __attribute__((used)) void kept_read_any(UWord unused, UWord unused_too, Addr a,
  * looked at than it has).
  */
 #define PAIR(at) "mov %%gs:" at "(%%rcx), %%r11\nsub %c[top_stamps](%%rbp), %%r11\nor %%r11, %%rax\n"
-#define MISALIGNED(pairs) "8: mov %%rdx, %%rcx\nand $-4, %%rcx\nxor %%eax, %%eax\n" pairs "test %%rax, %c[stale_masks](%%rbp)\njnz 9f\nret\n"
+#define MISALIGNED(pairs)                                                                           \
+	"8: mov %%rdx, %%rcx\nand $-4, %%rcx\nxor %%eax, %%eax\n" pairs                                   \
+	"test %%rax, %c[stale_masks](%%rbp)\njnz 9f\nret\n"
 
 #define KEPT(bytes, code)                                                                           \
 	__attribute__((naked)) void kept_read_##bytes(void)                                                 \

@@ -40,6 +40,7 @@ static Bool take_option(const HChar *arg)
 		return True;
 	if (VG_STR_CLO(arg, "--access", text)) {
 		o->access_by_call = VG_(strcmp)(text, "call") == 0;
+		o->access_by_ir = VG_(strcmp)(text, "ir") == 0;
 		return True;
 	}
 	if (VG_STR_CLO(arg, "--toggle", text))
@@ -60,7 +61,7 @@ static void print_usage(void)
 
 static void print_debug_usage(void)
 {
-	VG_(printf)("    --access=call|inline   check accesses by calls [inline]\n");
+	VG_(printf)("    --access=call|ir|inline   check accesses by calls, or in code that VEX makes [inline]\n");
 }
 
 static void choose_units(const HChar *cost)

@@ -86,6 +86,7 @@ struct options {
 	Int stamp_limit;
 	const HChar *cost, *input;
 	Bool access_by_call;         /* no inlined checks: slower, the reference */
+	Bool access_by_ir;           /* checks as where VEX is not as inserted.h expects */
 	Int contexts;                /* -1: none; 0: a tree; else the k of a forest */
 	Bool context_sites, context_collapse;
 	const HChar *burst;          /* period/length, in units of cost; NULL: contexts are kept all the time */
