@@ -2,7 +2,7 @@
 #include "sources/valgrind/checkcode.h"
 
 enum { RAX, RCX, RDX, R11 = 11 };
-enum { ZERO = 4, NOT_ZERO = 5, NOT_LESS = 13 };   /* conditions of jumps */
+enum { ZERO = 4, NOT_LESS = 13 };   /* conditions of jumps */
 
 #define MOV_TO_REG 0x8b
 #define MOV_FROM_REG 0x89
@@ -82,13 +82,14 @@ static UChar *cell_of(UChar *p, UInt to, UInt address, Int offset)
 	return p;
 }
 
-/* Are some of the lowest bits set? */
-static UChar *test_bits(UChar *p, UInt reg, UInt bits)
+/* Is it the last byte of its cell? Changes rcx. */
+static UChar *test_last(UChar *p, UInt reg)
 {
-	*p++ = (UChar)(0x40 | (reg >> 3 & 1));
-	*p++ = 0xf6;
-	*p++ = (UChar)(0xc0 | (reg & 7));
-	*p++ = (UChar)bits;
+	static const UChar code[] = { 0x83, 0xe1, 0x03, 0x83, 0xf9, 0x03 };      /* and $3, %ecx; cmp $3, %ecx */
+
+	p = move(p, RCX, reg);
+	for (UInt i = 0; i < sizeof code; i++)
+		*p++ = code[i];
 	return p;
 }
 
@@ -144,13 +145,13 @@ static void jump_here(UChar *end_of_jump, const UChar *here)
 	end_of_jump[-1] = (UChar)(here - end_of_jump);
 }
 
-/* An odd address of 2 bytes goes to the function, wherever its words are. */
+/* Of 2 bytes that lie in two cells the function looks at both. */
 static UChar *write_read(UChar *p, const struct check *check, UInt reg)
 {
-	UChar *odd = NULL, *fresh;
+	UChar *across = NULL, *fresh;
 
 	if (check->bytes == 2)
-		p = odd = jump(test_bits(p, reg, 1), NOT_ZERO);
+		p = across = jump(test_last(p, reg), ZERO);
 	if (check->bytes >= 8)
 		p = compare_pairs(p, reg, check->bytes);
 	else if (check->bytes == 4)
@@ -158,8 +159,8 @@ static UChar *write_read(UChar *p, const struct check *check, UInt reg)
 	else
 		p = compare_word(cell_of(p, RAX, reg, 0), RAX);
 	p = fresh = jump(p, check->bytes >= 8 ? ZERO : NOT_LESS);
-	if (odd)
-		jump_here(odd, p);
+	if (across)
+		jump_here(across, p);
 	p = call_stale(p, reg, check);
 	jump_here(fresh, p);
 	return p;

@@ -107,7 +107,7 @@ __attribute__((used)) void kept_read_any(UWord unused, UWord unused_too, Addr a,
 #define ONE_WORD "mov %%gs:(%%rdx), %%eax\n" MOVED("1") "mov %%eax, %%gs:(%%rdx)\nret\n"
 
 KEPT(1, "and $-4, %%rdx\n" ONE_WORD)
-KEPT(2, "test $1, %%dl\njnz 8f\nand $-4, %%rdx\n" ONE_WORD MISALIGNED(PAIR("0")))
+KEPT(2, "mov %%edx, %%ecx\nand $3, %%ecx\ncmp $3, %%ecx\nje 8f\nand $-4, %%rdx\n" ONE_WORD MISALIGNED(PAIR("0")))
 KEPT(4, "test $3, %%dl\njnz 8f\n" ONE_WORD MISALIGNED(PAIR("0")))
 
 /* The two halves one after the other, each with a check first. */
