@@ -110,6 +110,7 @@ struct slope_thread {
 	 * next write gets it back from the directory.
 	 */
 	uint32_t own_kept;
+	uint64_t owned;              /* slope_sharing_owned, twice */
 	struct slope_frame *top;     /* the topmost one, frame + depth - 1 */
 	/*
 	 * The activation besides the caller that lost cells to the top last: words

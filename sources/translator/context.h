@@ -59,6 +59,7 @@
 #define CTX_PATH_WINDOW (CTX_COST + 104)    /* where calls keep their paths: what %gs holds, or a window of its own */
 #define CTX_LOG (CTX_COST + 120)    /* bytes of the log that are used */
 #define CTX_VECTOR (CTX_COST + 128)    /* vector registers of the program while compacting.h uses them */
+#define CTX_DIRECTORY (CTX_COST + 192)    /* what threads say about each other's cells, by address: core/sharing.h */
 #define CTX_LANDED (CTX_COST + 112)    /* control comes to a place where a path has been begun for it: pathlandings.c */
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
@@ -70,6 +71,7 @@
 
 /* Fields of struct slope_thread that gate.S uses. */
 #define CORE_OWN_KEPT 4
+#define CORE_OWNED 8
 /* Of core/stamp.h: bits that every stamp has, and the least that an ordinary one is. */
 #define STAMP_MARKS 0x808080
 #define STAMP_LEAST 0x1000000
@@ -138,6 +140,7 @@ struct context {
 	uint64_t landed;
 	uint64_t log;
 	uint64_t vector[8];
+	uint32_t *directory;
 	bool by_16;                      /* there is AVX-512: compacting.h */
 	struct path_case *path_case;     /* the one that C has just looked at, if it may be taken without C from now on */
 	uint64_t path_flag;              /* PATHS_MEASURED: the activation that begins next is measured */
@@ -197,6 +200,7 @@ _Static_assert(CTX_AT + offsetof(struct context, old_sp) == CTX_OLD_SP, "as bloc
 _Static_assert(CTX_AT + offsetof(struct context, path_window) == CTX_PATH_WINDOW, "as pathcode.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, log) == CTX_LOG, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, vector) == CTX_VECTOR, "as compacting.h has it");
+_Static_assert(CTX_AT + offsetof(struct context, directory) == CTX_DIRECTORY, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, landed) == CTX_LANDED, "as gate.S has it");
 
 /* The context of the thread that runs. */

@@ -262,7 +262,10 @@ slope_gate_report:
 	by_c \r, 8, reports_read
 	.endm
 
-/* The same for writes where others may have seen the cells: what is the thread's own stays so, by words of one comparison each. */
+/*
+ * The same for writes where others may have seen the cells. What is the thread's own stays so: by its words, or, where it has read
+ * the cells since, by the directory's.
+ */
 	.macro own_cells r, a, ad, b, bd, cells
 	mov %\a, %gs:CTX_KEPT
 	mov %\b, %gs:CTX_KEPT+8
@@ -278,10 +281,10 @@ slope_gate_report:
 	.else
 	test %\ad, %\ad
 	.endif
-	js 4f
+	js 3f
 	test $1, %\ad
-	je 4f
-	mov %gs:CTX_TOP, %\a
+	je 3f
+2:	mov %gs:CTX_TOP, %\a
 	.if \cells == 2
 	mov %\a, %gs:(%\r)
 	.else
@@ -291,6 +294,16 @@ slope_gate_report:
 	mov %gs:CTX_KEPT, %\a
 	mov %gs:CTX_TOP, %\r
 	ret
+3:	mov %gs:CTX_DIRECTORY, %\a
+	mov %gs:CTX_CORE, %\b
+	.if \cells == 2
+	mov (%\a,%\r), %\a
+	cmp CORE_OWNED(%\b), %\a
+	.else
+	mov (%\a,%\r), %\ad
+	cmp CORE_OWNED(%\b), %\ad
+	.endif
+	je 2b
 4:	mov %gs:CTX_KEPT+8, %\b
 	mov %gs:CTX_KEPT, %\a
 	.endm
