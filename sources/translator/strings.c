@@ -105,9 +105,9 @@ static void touch(struct slope_thread *core, uint64_t kind, uint64_t times, uint
 	uint64_t bytes = (kind & 0xff) * times, back = (int64_t)step < 0 ? bytes - (kind & 0xff) : 0;
 
 	if (kind & READS_SI)
-		slope_thread_read(core, si - back, bytes);
+		reports_read(si - back, bytes);
 	if (kind & READS_DI)
-		slope_thread_read(core, di - back, bytes);
+		reports_read(di - back, bytes);
 	if (kind & WRITES_DI)
 		slope_thread_write(core, di - back, bytes);
 }
