@@ -125,6 +125,7 @@ struct slope_thread {
 	uint64_t calls;
 	uint32_t *log;               /* core/log.h; NULL: none */
 	uint64_t *log_end;           /* bytes of it that are used */
+	const struct slope_log_scans *log_scans;
 	unsigned char *tally;        /* struct slope_tally, of all pending activations: core/tally.h */
 	uint32_t tallies, tally_capacity;
 	uint32_t visiting;           /* it may be looking at other threads' words */

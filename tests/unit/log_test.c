@@ -30,7 +30,7 @@ static void open_world(struct world *w, bool with_log)
 	w->thread = slope_thread_new(&w->session, 0, 1, w->cost);
 	assert_non_null(w->thread);
 	if (with_log)
-		slope_log_set(w->thread, w->log, &w->end);
+		slope_log_set(w->thread, w->log, &w->end, NULL);
 }
 
 static void close_world(struct world *w)
