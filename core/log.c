@@ -3,6 +3,7 @@
 #include "core/access.h"
 
 #define LONG_BYTES 4096          /* so long a section is settled without a look at what would stay */
+#define RUN 16u                  /* entries that slope_log_scans looks at together */
 #define SETTLED_ENTRIES 192u     /* a section that has more cells which are still new to it costs too much at returns */
 
 /* How many entries from `i` on are the owner's cells, or count for nobody: as many as can be told at once, or none. */
@@ -11,7 +12,8 @@ static size_t pass_alike(const struct slope_thread *t, size_t i, size_t end, con
 {
 	size_t counted = 0, passed = 0;
 
-	if (t->log_scans)
+	/* It must be worth it. */
+	if (t->log_scans && end - i >= RUN && t->log[i + RUN - 1] - owner->stamp < owner[1].stamp - owner->stamp)
 		passed = t->log_scans->pass(&t->log[i], end - i, f->stamp, owner->stamp, owner[1].stamp - owner->stamp, &counted);
 	*cells = (int64_t)counted;
 	return passed;
