@@ -126,6 +126,7 @@ struct slope_thread {
 	uint64_t *log_end;           /* bytes of it that are used */
 	unsigned char *tally;        /* struct slope_tally, of all pending activations: core/tally.h */
 	uint32_t tallies, tally_capacity;
+	bool plain;                  /* slope_thread_is_plain */
 	uint32_t visiting;           /* it may be looking at other threads' words */
 	struct slope_sharing_steps steps;
 
@@ -137,7 +138,6 @@ struct slope_thread {
 	uint64_t os_id;              /* what the system calls it */
 	char name[32];
 	bool ended, collecting;
-	bool plain;                  /* slope_thread_is_plain */
 	uint32_t toggles;            /* activations of SLOPE_FN_TOGGLE functions on the stack */
 
 	struct slope_shadow shadow;

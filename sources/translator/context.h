@@ -67,10 +67,55 @@
 /* And behind them the log of core/log.h. */
 #define CTX_LOG_AT 0xf0000
 #define CTX_LOG_BYTES 0xff00
+#define LOG_SECTION_BYTES 1024   /* SLOPE_LOG_SECTION_BYTES */
 
-/* Fields of struct slope_thread that gate.S uses. */
+/* Fields of struct slope_thread, */
+#define CORE_STAMP 0
 #define CORE_OWN_KEPT 4
-/* Of core/stamp.h: bits that every stamp has, and the least that an ordinary one is. */
+#define CORE_FRAME 8
+#define CORE_HINT_SPAN 20
+#define CORE_HINT 24
+#define CORE_CLOCK 32
+#define CORE_STAMP_LIMIT 36
+#define CORE_LAST 48
+#define CORE_DEPTH 56
+#define CORE_CALLS 64
+#define CORE_TALLY 88
+#define CORE_TALLIES 96
+#define CORE_TALLIES_MAX 100
+#define CORE_PLAIN 104
+/* of struct slope_frame, */
+#define FRAME_RECORD 0
+#define FRAME_SP 8
+#define FRAME_RMS 16
+#define FRAME_FN 24
+#define FRAME_FLAGS 28
+#define FRAME_LOG 30
+#define FRAME_TALLIES 32
+#define FRAME_STAMP 36
+#define FRAME_ENTRY 40
+#define FRAME_CHILD 48
+#define FRAME_BYTES 128
+/* of struct slope_record, */
+#define RECORD_FN 0
+#define RECORD_FLAGS 4
+#define RECORD_ACTIVE 8
+#define RECORD_TALLY 12
+#define RECORD_AGAIN_N 16
+#define RECORD_AGAIN_COST 24
+#define RECORD_AGAIN 32
+#define RECORD_EDGE 40
+#define RECORD_SELF 56
+#define RECORD_NESTED 88
+/* of struct slope_tally with one unit, and of struct codecache_target. */
+#define TALLY_CALLEE 0
+#define TALLY_OUTER 8
+#define TALLY_CALLS 16
+#define TALLY_COST 24
+#define TALLY_BYTES 32
+#define TARGET_FN 16
+/* Of core/stamp.h: from one to the next, bits that every stamp has, and the least that an ordinary one is. */
+#define STAMP_STEP 2
 #define STAMP_MARKS 0x808080
 #define STAMP_LEAST 0x1000000
 
