@@ -9,8 +9,6 @@
 #include "core/slabs.h"
 #include "sources/translator/symbols.h"
 
-#define TAIL_RUN_MAX 256u
-
 
 /* From now on calls of the function are for quick.c. */
 static void show_record(struct fiber *f, uint32_t fn)

@@ -59,6 +59,7 @@
 #define CTX_PATH_WINDOW (CTX_COST + 104)    /* where calls keep their paths: what %gs holds, or a window of its own */
 #define CTX_LOG (CTX_COST + 120)    /* bytes of the log that are used */
 #define CTX_VECTOR (CTX_COST + 128)    /* vector registers of the program while compacting.h uses them */
+#define CTX_FIBER (CTX_VECTOR + 64)    /* the stack that it runs on */
 #define CTX_LANDED (CTX_COST + 112)    /* control comes to a place where a path has been begun for it: pathlandings.c */
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
@@ -107,13 +108,16 @@
 #define RECORD_EDGE 40
 #define RECORD_SELF 56
 #define RECORD_NESTED 88
-/* of struct slope_tally with one unit, and of struct codecache_target. */
+/* of struct slope_tally with one unit, of struct codecache_target and of struct fiber. */
 #define TALLY_CALLEE 0
 #define TALLY_OUTER 8
 #define TALLY_CALLS 16
 #define TALLY_COST 24
 #define TALLY_BYTES 32
 #define TARGET_FN 16
+#define FIBER_TAIL_RUN 72
+/* More frames than so many at one stack pointer are too many. */
+#define TAIL_RUN_MAX 256
 /* Of core/stamp.h: from one to the next, bits that every stamp has, and the least that an ordinary one is. */
 #define STAMP_STEP 2
 #define STAMP_MARKS 0x808080
@@ -183,6 +187,7 @@ struct context {
 	uint64_t landed;
 	uint64_t log;
 	uint64_t vector[8];
+	struct fiber *fiber;             /* the stack that it runs on */
 	bool by_16;                      /* there is AVX-512: compacting.h */
 	struct path_case *path_case;     /* the one that C has just looked at, if it may be taken without C from now on */
 	uint64_t path_flag;              /* PATHS_MEASURED: the activation that begins next is measured */
@@ -195,7 +200,7 @@ struct context {
 	size_t unwound, unwinding_capacity;
 	uint64_t path_pc;                /* where the program is while C is at work, if that counts for its path */
 	uint64_t clock;                  /* when the time was looked at last, in cycles; see fibers.c */
-	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */
+	struct fiber *fibers;            /* all of its stacks, the first one made last */
 	uint64_t signal_mask;            /* the program's, while a signal is waiting */
 	uint8_t signal_info[128];        /* of the one that is waiting */
 	stack_t altstack;                /* the program's */
@@ -242,6 +247,7 @@ _Static_assert(CTX_AT + offsetof(struct context, old_sp) == CTX_OLD_SP, "as bloc
 _Static_assert(CTX_AT + offsetof(struct context, path_window) == CTX_PATH_WINDOW, "as pathcode.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, log) == CTX_LOG, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, vector) == CTX_VECTOR, "as compacting.h has it");
+_Static_assert(CTX_AT + offsetof(struct context, fiber) == CTX_FIBER, "as usual.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, landed) == CTX_LANDED, "as gate.S has it");
 
 /* The context of the thread that runs. */
@@ -302,6 +308,7 @@ void slope_gate_write_any(void);
 void slope_gate_call(void);
 void slope_gate_call_address(void);
 void slope_gate_jump_from_stub(void);    /* rcx is the target; rax is in the context */
+void slope_gate_jump(void);              /* at a function's first instruction; rax is the function, its own value in the context */
 void slope_gate_return(void);
 void slope_gate_return_event(void);      /* called before a return that pops more; only the event, and the address to return to */
 void slope_gate_plain_return(void);      /* the same as slope_gate_return when nothing is observed */

@@ -6,8 +6,8 @@
 	.section slope_gate_code, "ax", @progbits
 	.globl _start, slope_gate_start, slope_gate_leave, slope_gate_report, slope_gate_syscall, slope_gate_sigreturn
 	.globl slope_gate_reads, slope_gate_plain_reads, slope_gate_writes, slope_gate_read_any, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
-	.globl slope_gate_quick_jump_from_stub, slope_gate_quick_call, slope_gate_quick_call_address, slope_gate_quick_return
-	.globl slope_gate_return_event
+	.globl slope_gate_quick_jump_from_stub, slope_gate_quick_call, slope_gate_quick_call_address
+	.globl slope_gate_quick_jump, slope_gate_return_event
 	.globl slope_gate_plain_return, slope_gate_plain_return_event
 	.globl slope_gate_path_return_saved, slope_gate_path_return_event_saved
 	.globl slope_gate_path_return, slope_gate_path_return_event, slope_gate_context_return, slope_gate_context_return_event
@@ -452,6 +452,21 @@ slope_gate_quick_jump_from_stub:
 	mov %gs:CTX_REG(0), %rax
 	ret
 
+slope_gate_quick_jump:
+	to_our_stack
+	push %rdx
+	push %rcx
+	mov %gs:CTX_REG(4), %rsi
+	mov %rax, %rdi
+	mov $activations_jump, %eax
+	add $8, %rsi
+	call slope_gate_apart
+	pop %rcx
+	pop %rdx
+	to_its_stack
+	mov %gs:CTX_REG(0), %rax
+	ret
+
 /*
  * The address on the program's stack becomes that of its translation, so that
  * a real return goes there, as the processor expects after a real call.
@@ -474,13 +489,6 @@ slope_gate_quick_jump_from_stub:
 	mov $slope_gate_return_missed, %eax
 	jmp 3b
 	.endm
-
-slope_gate_quick_return:
-	to_our_stack
-	mov %gs:CTX_REG(4), %rdi
-	call quick_return
-	to_its_stack
-	ret
 
 slope_gate_return_event:
 	to_our_stack

@@ -11,7 +11,12 @@
 #include "sources/translator/plan.h"
 
 	.section slope_gate_code, "ax", @progbits
-	.globl slope_gate_call, slope_gate_call_address, slope_gate_jump_from_stub, slope_gate_return
+	.globl slope_gate_call, slope_gate_call_address, slope_gate_jump_from_stub, slope_gate_jump, slope_gate_return
+
+/* Ways into a function. */
+#define CALL 0
+#define STUB 1
+#define JUMP 2
 
 	.macro keep r, n
 	mov %\r, %gs:CTX_REG(\n)
@@ -35,11 +40,10 @@
 	.endm
 
 /*
- * A frame for the function whose number is ecx. The return address lies behind ours. `noted`: rax has in its upper
- * half where in the cache the call returns to. rcx, rdx, rsi and rdi have been kept; all but rax are as
- * they were for this macro where it goes to `unusual`.
+ * A frame for the function whose number is ecx. The return address lies behind ours. After a call rax has in its upper
+ * half where in the cache that returns to. rcx, rdx, rsi and rdi have been kept. It goes to `unusual` with rax as it was.
  */
-	.macro push_frame noted, unusual
+	.macro push_frame way, unusual
 	cmp $CTX_QUICKS, %ecx
 	jae \unusual
 	mov %gs:CTX_QUICK_AT(,%rcx,8), %rdx
@@ -57,14 +61,24 @@
 	jae \unusual
 	lea 8(%rsp), %rcx
 	cmp %rcx, FRAME_SP(%rdi)
+	.if \way == JUMP
+	jne \unusual
+	/* So many at one stack pointer are too many. */
+	mov %gs:CTX_FIBER, %rcx
+	cmpl $TAIL_RUN_MAX-1, FIBER_TAIL_RUN(%rcx)
+	jae \unusual
+	incl FIBER_TAIL_RUN(%rcx)
+	lea 8(%rsp), %rcx
+	.else
 	jbe \unusual
+	.endif
 	mov %rcx, FRAME_BYTES+FRAME_SP(%rdi)
 	mov CORE_CLOCK(%rsi), %ecx
 	add $STAMP_STEP, %ecx
 	or $STAMP_MARKS, %ecx
 	cmp CORE_STAMP_LIMIT(%rsi), %ecx
 	jae \unusual
-	.if \noted
+	.if \way == CALL
 	/* The return will find its place here, without a look into the table. */
 	shr $32, %rax
 	lea 8(%rsp), %ecx
@@ -109,7 +123,7 @@
 slope_gate_call:
 	keep_four
 	mov %eax, %ecx
-	push_frame 1, 9f
+	push_frame CALL, 9f
 	bring_three
 	bring rcx, 1
 	bring rax, 0
@@ -135,7 +149,7 @@ slope_gate_call:
 
 slope_gate_call_address:
 	function_of_target 9f
-	push_frame 1, 9f
+	push_frame CALL, 9f
 	bring_target
 	bring rax, 0
 	ret
@@ -144,26 +158,43 @@ slope_gate_call_address:
 
 slope_gate_jump_from_stub:
 	function_of_target 9f
-	push_frame 0, 9f
+	push_frame STUB, 9f
 	bring_target
 	bring rax, 0
 	ret
 9:	bring_target
 	jmp slope_gate_quick_jump_from_stub
 
+slope_gate_jump:
+	keep_four
+	mov %eax, %ecx
+	push_frame JUMP, 9f
+	bring_three
+	bring rcx, 1
+	bring rax, 0
+	ret
+9:	bring_three
+	bring rcx, 1
+	jmp slope_gate_quick_jump
+
 /*
  * An activation ends that has called nobody, and was as the one before of its function: all entries in its section of the
  * log are its own, and the caller may look at them later.
  */
 slope_gate_return:
-	keep rax, 0
-	keep_four
+	keep rsi, 6
+	keep rdi, 7
 	mov %gs:CTX_CORE, %rsi
 	mov CORE_FRAME(%rsi), %rdi
+	mov CORE_TALLIES(%rsi), %esi
+	cmp FRAME_TALLIES(%rdi), %esi
+	jne calls_somebody
+	keep rax, 0
+	keep rcx, 1
+	keep rdx, 2
+	mov %esi, %eax
+	mov %gs:CTX_CORE, %rsi
 	cmp %rsp, FRAME_SP(%rdi)
-	jne 9f
-	mov CORE_TALLIES(%rsi), %eax
-	cmp FRAME_TALLIES(%rdi), %eax
 	jne 9f
 	cmp CORE_TALLIES_MAX(%rsi), %eax
 	je 9f
@@ -260,8 +291,16 @@ slope_gate_return:
 	jmp 2b
 8:	movl $0, CORE_HINT_SPAN(%rsi)
 	jmp 3b
-9:	bring_three
+9:	bring rdx, 2
 	bring rcx, 1
 	bring rax, 0
-	jmp slope_gate_quick_return
+calls_somebody:
+	mov %rsp, %rdi
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
+	call quick_return
+	bring rsi, 6
+	bring rdi, 7
+	mov %gs:CTX_REG(4), %rsp
+	ret
 	.section .note.GNU-stack, "", @progbits
