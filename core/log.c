@@ -2,9 +2,6 @@
 #include "core/log.h"
 #include "core/access.h"
 
-#define LONG_BYTES 4096          /* so long a section is settled without a look at what would stay */
-#define SETTLED_ENTRIES 192u     /* a section that has more cells which are still new to it costs too much at returns */
-
 /* The entries from `first` up to `end` are those of a frame's section: one more cell for it, one less for each owner. */
 static void settle_section(struct slope_thread *t, struct slope_frame *f, size_t first, size_t end)
 {
@@ -72,7 +69,8 @@ void slope_log_shorten(struct slope_thread *t)
 {
 	size_t counted;
 
-	if (slope_log_end(t) - t->top->log > LONG_BYTES || keep_older(t, t->top->stamp, &counted) > SETTLED_ENTRIES)
+	if (slope_log_end(t) - t->top->log > SLOPE_LOG_LONG_BYTES ||
+	    keep_older(t, t->top->stamp, &counted) * sizeof *t->log > SLOPE_LOG_SETTLED_BYTES)
 		slope_log_settle(t);
 }
 
@@ -89,6 +87,6 @@ void slope_log_close(struct slope_thread *t)
 	f->rms += (int64_t)counted;
 	below->rms -= (int64_t)counted;
 	f->log = slope_log_end(t);
-	if (kept > SETTLED_ENTRIES)
+	if (kept * sizeof *t->log > SLOPE_LOG_SETTLED_BYTES)
 		slope_log_settle(t);
 }

@@ -54,7 +54,8 @@ AS_ASSEMBLY_HAS_IT(slope_tally, calls, TALLY_CALLS);
 AS_ASSEMBLY_HAS_IT(slope_tally, cost, TALLY_COST);
 AS_ASSEMBLY_HAS_IT(codecache_target, fn, TARGET_FN);
 AS_ASSEMBLY_HAS_IT(fiber, tail_run, FIBER_TAIL_RUN);
-_Static_assert(sizeof(struct slope_frame) == FRAME_BYTES && sizeof(struct slope_tally) + sizeof(uint64_t) == TALLY_BYTES, "as usual.S has it");
+_Static_assert(sizeof(struct slope_frame) == FRAME_BYTES, "as usual.S has it");
+_Static_assert(sizeof(struct slope_tally) + sizeof(uint64_t) == TALLY_BYTES, "as usual.S has it");
 _Static_assert(SLOPE_LOG_BYTES == CTX_LOG_BYTES && SLOPE_LOG_SECTION_BYTES == LOG_SECTION_BYTES, "as gate.S and usual.S have it");
 _Static_assert(SLOPE_STAMP_MARKS == STAMP_MARKS && SLOPE_STAMP_STEP == STAMP_STEP, "as gate.S and usual.S have it");
 
@@ -165,6 +166,17 @@ QUICK void quick_jump_from_stub(uint64_t target, uint64_t sp)
 		apart((const void *)activations_jump_from_stub, target, sp, 0, 0);
 }
 
+/* As slope_log_shorten. */
+SLOPE_INLINE void shorten(struct slope_thread *core, const struct slope_frame *f, uint64_t end)
+{
+	if (SLOPE_LIKELY(CTX->by_16 && end - f->log <= SLOPE_LOG_LONG_BYTES)) {
+		compacting_by_16(f, &f->stamp, end);
+		if (CTX->log - f->log <= SLOPE_LOG_SETTLED_BYTES)
+			return;
+	}
+	apart((const void *)slope_log_shorten, (uint64_t)core, 0, 0, 0);
+}
+
 /* False, with nothing done, when it is not usual. */
 SLOPE_INLINE bool usual_return(uint64_t sp)
 {
@@ -192,7 +204,7 @@ SLOPE_INLINE bool usual_return(uint64_t sp)
 	if (!slope_frames_pop_usual(core, f, n, spent))
 		apart((const void *)slope_frames_point, (uint64_t)core, (uint64_t)f->record, n, spent);
 	if (SLOPE_UNLIKELY(end - f[-1].log > SLOPE_LOG_SECTION_BYTES))
-		apart((const void *)slope_log_shorten, (uint64_t)core, 0, 0, 0);
+		shorten(core, &f[-1], end);
 	show(core->top_stamp, f[-1].sp, f[-1].fn);
 	return true;
 }
