@@ -60,6 +60,7 @@
 #define CTX_LOG (CTX_COST + 120)    /* bytes of the log that are used */
 #define CTX_VECTOR (CTX_COST + 128)    /* vector registers of the program while compacting.h uses them */
 #define CTX_FIBER (CTX_VECTOR + 64)    /* the stack that it runs on */
+#define CTX_BY_16 (CTX_VECTOR + 72)    /* there is AVX-512 */
 #define CTX_LANDED (CTX_COST + 112)    /* control comes to a place where a path has been begun for it: pathlandings.c */
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
@@ -108,6 +109,13 @@
 #define RECORD_EDGE 40
 #define RECORD_SELF 56
 #define RECORD_NESTED 88
+/* of struct slope_edge with one unit, */
+#define EDGE_CALLER 8
+#define EDGE_FIRST 12
+#define EDGE_ROWS 14
+#define EDGE_NESTED 16
+#define EDGE_ROW 24
+#define EDGE_BITS 3              /* SLOPE_EDGE_BITS */
 /* of struct slope_tally with one unit, of struct codecache_target and of struct fiber. */
 #define TALLY_CALLEE 0
 #define TALLY_OUTER 8
@@ -248,6 +256,7 @@ _Static_assert(CTX_AT + offsetof(struct context, path_window) == CTX_PATH_WINDOW
 _Static_assert(CTX_AT + offsetof(struct context, log) == CTX_LOG, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, vector) == CTX_VECTOR, "as compacting.h has it");
 _Static_assert(CTX_AT + offsetof(struct context, fiber) == CTX_FIBER, "as usual.S has it");
+_Static_assert(CTX_AT + offsetof(struct context, by_16) == CTX_BY_16, "as usual.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, landed) == CTX_LANDED, "as gate.S has it");
 
 /* The context of the thread that runs. */
