@@ -128,6 +128,8 @@ struct slope_thread {
 	uint32_t tallies, tally_capacity;
 	bool plain;                  /* slope_thread_is_plain */
 	uint32_t visiting;           /* it may be looking at other threads' words */
+	uint64_t owned;              /* slope_sharing_owned, twice */
+	const struct slope_log_scans *log_scans;
 	struct slope_sharing_steps steps;
 
 	/* Other threads look at these. */

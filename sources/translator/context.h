@@ -59,8 +59,9 @@
 #define CTX_PATH_WINDOW (CTX_COST + 104)    /* where calls keep their paths: what %gs holds, or a window of its own */
 #define CTX_LOG (CTX_COST + 120)    /* bytes of the log that are used */
 #define CTX_VECTOR (CTX_COST + 128)    /* vector registers of the program while compacting.h uses them */
-#define CTX_FIBER (CTX_VECTOR + 64)    /* the stack that it runs on */
-#define CTX_BY_16 (CTX_VECTOR + 72)    /* there is AVX-512 */
+#define CTX_DIRECTORY (CTX_VECTOR + 64)    /* what threads say about each other's cells, by address: core/sharing.h */
+#define CTX_FIBER (CTX_VECTOR + 72)    /* the stack that it runs on */
+#define CTX_BY_16 (CTX_VECTOR + 80)    /* there is AVX-512 */
 #define CTX_LANDED (CTX_COST + 112)    /* control comes to a place where a path has been begun for it: pathlandings.c */
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
@@ -86,6 +87,7 @@
 #define CORE_TALLIES 96
 #define CORE_TALLIES_MAX 100
 #define CORE_PLAIN 104
+#define CORE_OWNED 112
 /* of struct slope_frame, */
 #define FRAME_RECORD 0
 #define FRAME_SP 8
@@ -195,6 +197,7 @@ struct context {
 	uint64_t landed;
 	uint64_t log;
 	uint64_t vector[8];
+	uint32_t *directory;
 	struct fiber *fiber;             /* the stack that it runs on */
 	bool by_16;                      /* there is AVX-512: compacting.h */
 	struct path_case *path_case;     /* the one that C has just looked at, if it may be taken without C from now on */
@@ -255,8 +258,9 @@ _Static_assert(CTX_AT + offsetof(struct context, old_sp) == CTX_OLD_SP, "as bloc
 _Static_assert(CTX_AT + offsetof(struct context, path_window) == CTX_PATH_WINDOW, "as pathcode.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, log) == CTX_LOG, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, vector) == CTX_VECTOR, "as compacting.h has it");
-_Static_assert(CTX_AT + offsetof(struct context, fiber) == CTX_FIBER, "as usual.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, by_16) == CTX_BY_16, "as usual.S has it");
+#define CTX_DIRECTORY (CTX_VECTOR + 64)    /* what threads say about each other's cells, by address: core/sharing.h */
+#define CTX_FIBER (CTX_VECTOR + 72)    /* the stack that it runs on */
+#define CTX_BY_16 (CTX_VECTOR + 80)    /* there is AVX-512 */
 _Static_assert(CTX_AT + offsetof(struct context, landed) == CTX_LANDED, "as gate.S has it");
 
 /* The context of the thread that runs. */

@@ -228,6 +228,34 @@ slope_gate_report:
 	mov %gs:CTX_KEPT, %\a
 	.endm
 
+/* What take_cells has not taken: one cell more where the address is odd, and two that are not alike. */
+	.macro take_between r, a, ad, b, bd, cells, asks, what
+	.if \cells == 1 || !\asks
+	test $3, %\r
+	je 3f
+	.endif
+	lea -PLAN_LOWEST(%\r), %\a
+	cmp %gs:CTX_SPAN, %\a
+	jae 2f
+	cmpl $CTX_LOG_BYTES, %gs:CTX_LOG
+	jae 2f
+	.if \cells == 1
+	take_some \r, \a, \ad, \b, \bd, 2, \asks, \what
+	.else
+	.if \asks
+	test $3, %\r
+	je 1f
+	.endif
+	take_some \r, \a, \ad, \b, \bd, 3, \asks, \what
+	.if \asks
+1:	take_some \r, \a, \ad, \b, \bd, 2, \asks, \what
+	.endif
+	.endif
+2:	mov %gs:CTX_KEPT+8, %\b
+	mov %gs:CTX_KEPT, %\a
+3:
+	.endm
+
 /* So many bytes at %r, by C. */
 	.macro by_c r, bytes, function
 	mov %rsp, %gs:CTX_REG(4)
@@ -248,22 +276,93 @@ slope_gate_report:
 	ret
 	.endm
 
+/* A cell that may be fresh, where there is room in the log. */
+	.macro take_if_stale r, a, ad, b, bd, at, asks
+	mov %gs:\at(%\r), %\ad
+	cmp $STAMP_LEAST, %\ad
+	jl 4f
+	cmp %gs:CTX_TOP, %\ad
+	jge 5f
+	mov %gs:CTX_LOG, %\bd
+	mov %\ad, %gs:CTX_LOG_AT(%\b)
+	add $4, %\bd
+	mov %\bd, %gs:CTX_LOG
+	.if \asks
+	mov %gs:CTX_CORE, %\b
+	and CORE_OWN_KEPT(%\b), %\ad
+	mov %gs:CTX_TOP, %\bd
+	sub %\ad, %\bd
+	inc %\bd
+	or $STAMP_MARKS, %\bd
+	.else
+	mov %gs:CTX_TOP, %\bd
+	.endif
+	mov %\bd, %gs:\at(%\r)
+5:
+	.endm
+
+/* So many cells of which the first bytes, or the last, are read, any of which may be fresh; with the registers kept. */
+	.macro take_some r, a, ad, b, bd, cells, asks, what
+	and $-4, %\r
+	take_if_stale \r, \a, \ad, \b, \bd, 0, \asks
+	.if \cells > 1
+	take_if_stale \r, \a, \ad, \b, \bd, 4, \asks
+	.endif
+	.if \cells > 2
+	take_if_stale \r, \a, \ad, \b, \bd, 8, \asks
+	.endif
+	mov %gs:CTX_TOP, %\r
+	mov %gs:CTX_KEPT+8, %\b
+	mov %gs:CTX_KEPT, %\a
+	ret
+4:	mov %gs:CTX_KEPT+8, %\b
+	mov %gs:CTX_KEPT, %\a
+	jmp \what\()_\cells\()_\r\()_by_c
+	.endm
+
+/* Two bytes at an odd address: in one cell or in two. */
+	.macro take_odd r, a, ad, b, bd, asks, what
+	mov %\a, %gs:CTX_KEPT
+	mov %\b, %gs:CTX_KEPT+8
+	lea -PLAN_LOWEST(%\r), %\a
+	cmp %gs:CTX_SPAN, %\a
+	jae 3f
+	cmpl $CTX_LOG_BYTES, %gs:CTX_LOG
+	jae 3f
+	test $2, %\r
+	jne 2f
+	take_some \r, \a, \ad, \b, \bd, 1, \asks, \what
+2:	take_some \r, \a, \ad, \b, \bd, 2, \asks, \what
+3:	mov %gs:CTX_KEPT+8, %\b
+	mov %gs:CTX_KEPT, %\a
+	.endm
+
 	.macro reads r, a, ad, b, bd, asks, what
 \what\()_half_\r:
 	test $1, %\r
 	je \what\()_byte_\r
+	take_odd \r, \a, \ad, \b, \bd, \asks, \what
 	by_c \r, 2, reports_read
 \what\()_byte_\r:
 	and $-4, %\r
 \what\()_1_\r:
 	take_cells \r, \a, \ad, \b, \bd, 1, \asks
+	take_between \r, \a, \ad, \b, \bd, 1, \asks, \what
+\what\()_1_\r\()_by_c:
 	by_c \r, 4, reports_read
 \what\()_2_\r:
 	take_cells \r, \a, \ad, \b, \bd, 2, \asks
+	take_between \r, \a, \ad, \b, \bd, 2, \asks, \what
+\what\()_2_\r\()_by_c:
 	by_c \r, 8, reports_read
+\what\()_3_\r\()_by_c:
+	by_c \r, 12, reports_read
 	.endm
 
-/* The same for writes where others may have seen the cells: what is the thread's own stays so, by words of one comparison each. */
+/*
+ * The same for writes where others may have seen the cells. What is the thread's own stays so: by its words, or, where it has read
+ * the cells since, by the directory's.
+ */
 	.macro own_cells r, a, ad, b, bd, cells
 	mov %\a, %gs:CTX_KEPT
 	mov %\b, %gs:CTX_KEPT+8
@@ -279,10 +378,10 @@ slope_gate_report:
 	.else
 	test %\ad, %\ad
 	.endif
-	js 4f
+	js 3f
 	test $1, %\ad
-	je 4f
-	mov %gs:CTX_TOP, %\a
+	je 3f
+2:	mov %gs:CTX_TOP, %\a
 	.if \cells == 2
 	mov %\a, %gs:(%\r)
 	.else
@@ -292,6 +391,16 @@ slope_gate_report:
 	mov %gs:CTX_KEPT, %\a
 	mov %gs:CTX_TOP, %\r
 	ret
+3:	mov %gs:CTX_DIRECTORY, %\a
+	mov %gs:CTX_CORE, %\b
+	.if \cells == 2
+	mov (%\a,%\r), %\a
+	cmp CORE_OWNED(%\b), %\a
+	.else
+	mov (%\a,%\r), %\ad
+	cmp CORE_OWNED(%\b), %\ad
+	.endif
+	je 2b
 4:	mov %gs:CTX_KEPT+8, %\b
 	mov %gs:CTX_KEPT, %\a
 	.endm

@@ -16,6 +16,7 @@
 #define AS_ASSEMBLY_HAS_IT(what, field, value) _Static_assert(offsetof(struct what, field) == (value), "as gate.S or usual.S has it")
 AS_ASSEMBLY_HAS_IT(slope_thread, top_stamp, CORE_STAMP);
 AS_ASSEMBLY_HAS_IT(slope_thread, own_kept, CORE_OWN_KEPT);
+AS_ASSEMBLY_HAS_IT(slope_thread, owned, CORE_OWNED);
 AS_ASSEMBLY_HAS_IT(slope_thread, top, CORE_FRAME);
 AS_ASSEMBLY_HAS_IT(slope_thread, hint_span, CORE_HINT_SPAN);
 AS_ASSEMBLY_HAS_IT(slope_thread, hint, CORE_HINT);
@@ -171,17 +172,6 @@ QUICK void quick_jump_from_stub(uint64_t target, uint64_t sp)
 		apart((const void *)activations_jump_from_stub, target, sp, 0, 0);
 }
 
-/* As slope_log_shorten. */
-SLOPE_INLINE void shorten(struct slope_thread *core, const struct slope_frame *f, uint64_t end)
-{
-	if (SLOPE_LIKELY(CTX->by_16 && end - f->log <= SLOPE_LOG_LONG_BYTES)) {
-		compacting_by_16(f, &f->stamp, end);
-		if (CTX->log - f->log <= SLOPE_LOG_SETTLED_BYTES)
-			return;
-	}
-	apart((const void *)slope_log_shorten, (uint64_t)core, 0, 0, 0);
-}
-
 /* False, with nothing done, when it is not usual. */
 SLOPE_INLINE bool usual_return(uint64_t sp)
 {
@@ -209,7 +199,7 @@ SLOPE_INLINE bool usual_return(uint64_t sp)
 	if (!slope_frames_pop_usual(core, f, n, spent))
 		apart((const void *)slope_frames_point, (uint64_t)core, (uint64_t)f->record, n, spent);
 	if (SLOPE_UNLIKELY(end - f[-1].log > SLOPE_LOG_SECTION_BYTES))
-		shorten(core, &f[-1], end);
+		apart((const void *)slope_log_shorten, (uint64_t)core, 0, 0, 0);
 	show(core->top_stamp, f[-1].sp, f[-1].fn);
 	return true;
 }
