@@ -313,8 +313,6 @@ first_call:
 	inc %eax
 	mov %eax, CORE_TALLIES(%rsi)
 	mov %eax, RECORD_TALLY(%rdx)
-	mov RECORD_EDGE(%rdx), %rax
-	prefetcht0 (%rax)
 	jmp 3b
 hint_ends:
 	movl $0, CORE_HINT_SPAN(%rsi)
@@ -356,7 +354,11 @@ has_called:
 	shl $5, %r9
 	add CORE_TALLY(%rsi), %r9
 	mov TALLY_CALLEE-TALLY_BYTES(%r9), %r10
-	mov RECORD_EDGE(%r10), %r11
+	mov %ecx, %eax
+	and $EDGE_PAIRS-1, %eax
+	shl $4, %eax
+	add %r10, %rax
+	mov RECORD_EDGE(%rax), %r11
 	test %r11, %r11
 	je 6f
 	cmp %ecx, EDGE_CALLER(%r11)
@@ -386,7 +388,7 @@ flushed:
 	mov %gs:CTX_KEPT+16, %rax
 	bring_more
 	jmp counted
-6:	mov RECORD_EDGE+8(%r10), %r11
+6:	mov RECORD_EDGE+8(%rax), %r11
 	test %r11, %r11
 	je other_edges
 	cmp %ecx, EDGE_CALLER(%r11)
