@@ -2,9 +2,7 @@
 #include "core/log.h"
 #include "core/access.h"
 
-#define LONG_BYTES 4096          /* so long a section is settled without a look at what would stay */
 #define RUN 16u                  /* entries that slope_log_scans looks at together */
-#define SETTLED_ENTRIES 192u     /* a section that has more cells which are still new to it costs too much at returns */
 
 /* How many entries from `i` on are the owner's cells, or count for nobody: as many as can be told at once, or none. */
 static size_t pass_alike(const struct slope_thread *t, size_t i, size_t end, const struct slope_frame *f,
@@ -98,7 +96,8 @@ void slope_log_shorten(struct slope_thread *t)
 {
 	size_t counted;
 
-	if (slope_log_end(t) - t->top->log > LONG_BYTES || keep_older(t, t->top->stamp, &counted) > SETTLED_ENTRIES)
+	if ((uint32_t)slope_log_end(t) - t->top->log > SLOPE_LOG_LONG_BYTES ||
+	    keep_older(t, t->top->stamp, &counted) * sizeof *t->log > SLOPE_LOG_SETTLED_BYTES)
 		slope_log_settle(t);
 }
 
@@ -115,6 +114,6 @@ void slope_log_close(struct slope_thread *t)
 	f->rms += (int64_t)counted;
 	below->rms -= (int64_t)counted;
 	f->log = slope_log_end(t);
-	if (kept > SETTLED_ENTRIES)
+	if (kept * sizeof *t->log > SLOPE_LOG_SETTLED_BYTES)
 		slope_log_settle(t);
 }

@@ -6,7 +6,8 @@
 	.section slope_gate_code, "ax", @progbits
 	.globl _start, slope_gate_start, slope_gate_leave, slope_gate_report, slope_gate_syscall, slope_gate_sigreturn
 	.globl slope_gate_reads, slope_gate_writes, slope_gate_read_any, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
-	.globl slope_gate_jump_from_stub, slope_gate_call, slope_gate_call_address, slope_gate_return, slope_gate_return_event
+	.globl slope_gate_quick_jump_from_stub, slope_gate_quick_call, slope_gate_quick_call_address
+	.globl slope_gate_quick_jump, slope_gate_return_event
 	.globl slope_gate_plain_return, slope_gate_plain_return_event
 	.globl slope_gate_path_return_saved, slope_gate_path_return_event_saved
 	.globl slope_gate_path_return, slope_gate_path_return_event, slope_gate_context_return, slope_gate_context_return_event
@@ -488,7 +489,7 @@ step:
 	popfq
 	ret
 
-/* ---- calls and returns ---- */
+/* ---- calls and returns that usual.S leaves ---- */
 
 /*
  * Out of code that keeps all registers: the C function in rax with up to four
@@ -529,7 +530,7 @@ slope_gate_apart:
 	.endm
 
 /* The program's own return address is the second word of its stack. */
-slope_gate_call:
+slope_gate_quick_call:
 	to_our_stack
 	mov %gs:CTX_REG(4), %rsi
 	mov %rax, %rdi
@@ -538,7 +539,7 @@ slope_gate_call:
 	to_its_stack
 	mov %gs:CTX_REG(0), %rax
 	ret
-slope_gate_call_address:
+slope_gate_quick_call_address:
 	to_our_stack
 	push %rdx
 	mov %gs:CTX_REG(4), %rsi
@@ -550,12 +551,27 @@ slope_gate_call_address:
 	to_its_stack
 	mov %gs:CTX_REG(0), %rax
 	ret
-slope_gate_jump_from_stub:
+slope_gate_quick_jump_from_stub:
 	to_our_stack
 	mov %gs:CTX_REG(4), %rsi
 	mov %rcx, %rdi
 	add $8, %rsi
 	call quick_jump_from_stub
+	to_its_stack
+	mov %gs:CTX_REG(0), %rax
+	ret
+
+slope_gate_quick_jump:
+	to_our_stack
+	push %rdx
+	push %rcx
+	mov %gs:CTX_REG(4), %rsi
+	mov %rax, %rdi
+	mov $activations_jump, %eax
+	add $8, %rsi
+	call slope_gate_apart
+	pop %rcx
+	pop %rdx
 	to_its_stack
 	mov %gs:CTX_REG(0), %rax
 	ret
@@ -582,13 +598,6 @@ slope_gate_jump_from_stub:
 	mov $slope_gate_return_missed, %eax
 	jmp 3b
 	.endm
-
-slope_gate_return:
-	to_our_stack
-	mov %gs:CTX_REG(4), %rdi
-	call quick_return
-	to_its_stack
-	ret
 
 slope_gate_return_event:
 	to_our_stack
