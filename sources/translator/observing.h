@@ -68,6 +68,7 @@ struct observer {
 	bool trms;
 	bool apart;                  /* some stack has its words elsewhere than where checks look: C sees all writes */
 	bool by_call;                /* --access=call */
+	bool narrow;                 /* --access=narrow: no vectors of sixteen words, whatever the processor has */
 	bool inlined;                /* translated code holds checks */
 	uint32_t units;
 	int unit_ir, unit_bb, unit_time;     /* which cost is which; -1: not counted */

@@ -47,6 +47,15 @@
 	cmp $CTX_QUICKS, %ecx
 	jae \unusual
 	mov %gs:CTX_QUICK_AT(,%rcx,8), %rdx
+	.if \way == CALL
+	/* The return will find its place here, without a look into the table. */
+	lea 8(%rsp), %ecx
+	and $CTX_RETURNS_MASK*8, %ecx
+	rorx $32, %rax, %rsi
+	mov 8(%rsp), %edi
+	mov %esi, %gs:CTX_RETURNS+4(%rcx)
+	mov %edi, %gs:CTX_RETURNS(%rcx)
+	.endif
 	mov %gs:CTX_CORE, %rsi
 	test %rdx, %rdx
 	je \unusual
@@ -78,42 +87,30 @@
 	or $STAMP_MARKS, %ecx
 	cmp CORE_STAMP_LIMIT(%rsi), %ecx
 	jae \unusual
-	.if \way == CALL
-	/* The return will find its place here, without a look into the table. */
-	shr $32, %rax
-	lea 8(%rsp), %ecx
-	and $CTX_RETURNS_MASK*8, %ecx
-	mov %eax, %gs:CTX_RETURNS+4(%rcx)
-	mov 8(%rsp), %eax
-	mov %eax, %gs:CTX_RETURNS(%rcx)
-	mov CORE_CLOCK(%rsi), %ecx
-	add $STAMP_STEP, %ecx
-	or $STAMP_MARKS, %ecx
-	.endif
 	mov %ecx, CORE_CLOCK(%rsi)
 	mov %ecx, CORE_STAMP(%rsi)
-	mov %ecx, FRAME_BYTES+FRAME_STAMP(%rdi)
 	mov %ecx, %eax
 	shl $32, %rcx
-	or %rcx, %rax
-	mov %rax, %gs:CTX_TOP
 	incl RECORD_ACTIVE(%rdx)
+	or %rcx, %rax
 	mov %rdx, FRAME_BYTES+FRAME_RECORD(%rdi)
-	mov RECORD_FN(%rdx), %edx
-	lea 8(%rsp), %rcx
-	mov %rdx, %gs:CTX_TOP_FN
-	mov %edx, FRAME_BYTES+FRAME_FN(%rdi)
-	mov %rcx, %gs:CTX_TOP_SP
-	xor %ecx, %ecx
-	mov %gs:CTX_LOG, %eax
-	mov %gs:CTX_COST, %rdx
-	shl $16, %eax                        /* no flags */
-	mov %rcx, FRAME_BYTES+FRAME_RMS(%rdi)
-	mov %eax, FRAME_BYTES+FRAME_FLAGS(%rdi)
+	mov %rax, %gs:CTX_TOP
 	mov CORE_TALLIES(%rsi), %eax
-	mov %rcx, FRAME_BYTES+FRAME_CHILD(%rdi)
+	mov RECORD_FN(%rdx), %edx
+	or %rcx, %rax
+	mov %rdx, %gs:CTX_TOP_FN
+	mov %rax, FRAME_BYTES+FRAME_TALLIES(%rdi)    /* and the stamp */
+	mov %gs:CTX_LOG, %eax
+	lea 8(%rsp), %rcx
+	shl $48, %rax
+	mov %rcx, %gs:CTX_TOP_SP
+	or %rdx, %rax
+	mov %gs:CTX_COST, %rdx
+	xor %ecx, %ecx
+	mov %rax, FRAME_BYTES+FRAME_FN(%rdi)         /* no flags, and where the log ends */
+	mov %rcx, FRAME_BYTES+FRAME_RMS(%rdi)
 	mov %rdx, FRAME_BYTES+FRAME_ENTRY(%rdi)
-	mov %eax, FRAME_BYTES+FRAME_TALLIES(%rdi)
+	mov %rcx, FRAME_BYTES+FRAME_CHILD(%rdi)
 	sub $-FRAME_BYTES, %rdi
 	mov %rdi, CORE_FRAME(%rsi)
 	incq CORE_DEPTH(%rsi)
@@ -235,11 +232,16 @@ next_return:
 
 /* Its size is rax, its cost rcx. */
 counted:
-	cmp %rcx, RECORD_AGAIN_COST(%rdx)
+	lea (%rax,%rcx), %esi
+	and $AGAIN_PLACES-1, %esi
+	lea (%rsi,%rsi,2), %esi
+	lea RECORD_AGAIN(%rdx,%rsi,8), %rsi
+	cmp %rcx, AGAIN_COST(%rsi)
 	jne other_point
-	cmp %rax, RECORD_AGAIN_N(%rdx)
+	cmp %rax, AGAIN_N(%rsi)
 	jne other_point
-	incq RECORD_AGAIN(%rdx)
+	incq AGAIN_COUNT(%rsi)
+	mov %gs:CTX_CORE, %rsi
 point_counted:
 	mov %rcx, %rax
 	sub FRAME_CHILD(%rdi), %rax
@@ -441,6 +443,7 @@ flushed:
 	.endm
 
 other_point:
+	mov %gs:CTX_CORE, %rsi
 	to_c
 	mov %rsi, %rdi
 	mov %rdx, %rsi
