@@ -13,6 +13,7 @@
 
 void kept_rare_read(struct slope_thread *t, Addr a, UWord bytes);
 void kept_rare_stale(struct slope_thread *t, UWord cell, UInt *word);
+void kept_rare_settle(struct slope_thread *t);
 
 /* A function that passes its arguments on and keeps the registers that VEX allocates. */
 #define KEEPING(name, callee)                                                                          \
@@ -30,6 +31,24 @@ void kept_rare_stale(struct slope_thread *t, UWord cell, UInt *word);
 
 KEEPING(kept_rare_read, slope_thread_read);
 KEEPING(kept_rare_stale, slope_thread_read_stale);
+KEEPING(kept_rare_settle, slope_log_settle);
+
+/* slope_log_take for the running fiber. */
+static inline Bool taken(struct slope_thread *t, UInt word)
+{
+	struct read_log *log = tool.log;
+
+	if ((Int)word <= 0)
+		return False;
+	if (UNLIKELY(log->bytes >= SLOPE_LOG_BYTES)) {
+		if (!t->log)
+			return False;
+		kept_rare_settle(t);
+	}
+	log->entry[log->bytes / sizeof log->entry[0]] = word;
+	log->bytes += sizeof log->entry[0];
+	return True;
+}
 
 /* What the functions below leave: any words, of which some are stale. The first two arguments are what was in their registers. */
 __attribute__((used)) void kept_read_any(UWord unused, UWord unused_too, Addr a, UWord bytes)
@@ -47,7 +66,7 @@ __attribute__((used)) void kept_read_any(UWord unused, UWord unused_too, Addr a,
 
 		if (slope_stamp_fresh(w, t->top_stamp))
 			continue;
-		if (LIKELY(slope_thread_moved(t, w, 1)))
+		if (LIKELY(taken(t, w)))
 			*word = w & t->own_kept ? t->top_stamp : slope_stamp_seen(t->top_stamp, t->marks);
 		else
 			kept_rare_stale(t, cell, word);
@@ -55,35 +74,25 @@ __attribute__((used)) void kept_read_any(UWord unused, UWord unused_too, Addr a,
 }
 
 /*
- * slope_thread_moved for the word in eax, in four registers: with the address
- * of a word of the window in rdx, it counts the cells and leaves the word's new
- * stamp in eax, or jumps to 9. Compilers would need two more.
+ * slope_log_take for the stale word in eax, and its second half in the same
+ * register if it has one: they are appended to the log (or that is for 9), and
+ * rax is what a read makes of them. Changes rcx and r11.
  */
-#define MOVED(cells)                                                                                \
-	"mov %c[core](%%rip), %%r11\n"                                                                     \
-	"mov %%eax, %%ecx\n"                                                                               \
-	"sub %c[hint_stamp](%%r11), %%ecx\n"                                                               \
-	"cmp %c[hint_span](%%r11), %%ecx\n"                                                                \
-	"mov %c[top](%%r11), %%rcx\n"                                                                      \
-	"lea -%c[frame](%%rcx), %%rcx\n"                                                                   \
-	"cmovb %c[hint](%%r11), %%rcx\n"                                                                   \
-	"cmp %%eax, %c[stamp](%%rcx)\n"                                                                    \
-	"jg 9f\n"                                                                                          \
-	"subq $" cells ", %c[rms](%%rcx)\n"                                                                \
-	"mov %c[top](%%r11), %%rcx\n"                                                                      \
-	"addq $" cells ", %c[rms](%%rcx)\n"                                                                \
-	"test %%eax, %c[own_kept](%%r11)\n"                                                                \
-	"mov %c[top_stamp](%%r11), %%eax\n"                                                                \
-	"jnz 1f\n"                                                                                         \
-	"inc %%eax\n"                                                                                      \
-	"or %c[marks](%%r11), %%eax\n"                                                                     \
-	"1:\n"
+#define TAKEN(bytes, ax)                                                                            \
+	"test %%eax, %%eax\njle 9f\n"                                                                     \
+	"mov %c[log](%%rip), %%r11\n"                                                                     \
+	"mov (%%r11), %%rcx\n"                                                                            \
+	"cmp %[log_bytes], %%ecx\njae 9f\n"                                                              \
+	"mov %%" ax ", %c[entry](%%r11,%%rcx)\n"                                                          \
+	"add $" bytes ", %%ecx\n"                                                                         \
+	"mov %%rcx, (%%r11)\n"                                                                            \
+	"not %%eax\nand $1, %%eax\n"             /* 1: not the fiber's own */                             \
+	"imul %c[seen_steps](%%rbp), %%" ax "\n"                                                          \
+	"add %c[top_stamps](%%rbp), %%" ax "\n"
 
-#define OF_THREAD(field) [field] "i"(offsetof(struct slope_thread, field))
 #define OPERANDS                                                                                    \
-	[core] "i"(&tool.core), OF_THREAD(hint_stamp), OF_THREAD(hint_span), OF_THREAD(top), OF_THREAD(hint), OF_THREAD(own_kept), \
-	OF_THREAD(top_stamp), OF_THREAD(marks), [frame] "i"(sizeof(struct slope_frame)),                  \
-	[stamp] "i"(offsetof(struct slope_frame, stamp)), [rms] "i"(offsetof(struct slope_frame, rms))
+	[log] "i"(&tool.log), [log_bytes] "i"(SLOPE_LOG_BYTES), [entry] "i"(offsetof(struct read_log, entry)),  \
+	SLOT_AT(top_stamps), SLOT_AT(stale_masks), SLOT_AT(seen_steps)
 
 #define SLOT_AT(field) [field] "i"(sizeof(VexGuestAMD64State) + offsetof(struct slots, field))
 #define ANY(bytes) "9: mov $" bytes ", %%ecx\njmp kept_read_any\n"
@@ -101,10 +110,10 @@ __attribute__((used)) void kept_read_any(UWord unused, UWord unused_too, Addr a,
 #define KEPT(bytes, code)                                                                           \
 	__attribute__((naked)) void kept_read_##bytes(void)                                                 \
 	{                                                                                                   \
-		__asm__ volatile(code ANY(#bytes) : : OPERANDS, SLOT_AT(top_stamps), SLOT_AT(stale_masks));         \
+		__asm__ volatile(code ANY(#bytes) : : OPERANDS);                                 \
 	}
 
-#define ONE_WORD "mov %%gs:(%%rdx), %%eax\n" MOVED("1") "mov %%eax, %%gs:(%%rdx)\nret\n"
+#define ONE_WORD "mov %%gs:(%%rdx), %%eax\n" TAKEN("4", "eax") "mov %%eax, %%gs:(%%rdx)\nret\n"
 
 KEPT(1, "and $-4, %%rdx\n" ONE_WORD)
 KEPT(2, "mov %%edx, %%ecx\nand $3, %%ecx\ncmp $3, %%ecx\nje 8f\nand $-4, %%rdx\n" ONE_WORD MISALIGNED(PAIR("0")))
@@ -115,8 +124,8 @@ KEPT(4, "test $3, %%dl\njnz 8f\n" ONE_WORD MISALIGNED(PAIR("0")))
 
 /* Two words, most often touched together before: then they are one. */
 KEPT(8, "test $3, %%dl\njnz 8f\n"
-	"mov %%gs:(%%rdx), %%eax\ncmp %%eax, %%gs:4(%%rdx)\njne 7f\n"
-	MOVED("2") "mov %%eax, %%ecx\nshl $32, %%rcx\nor %%rcx, %%rax\nmov %%rax, %%gs:(%%rdx)\nret\n"
+	"mov %%gs:(%%rdx), %%rax\nmov %%rax, %%rcx\nshr $32, %%rcx\ncmp %%eax, %%ecx\njne 7f\n"
+	TAKEN("8", "rax") "mov %%rax, %%gs:(%%rdx)\nret\n"
 	"7: " HALVES("6f", "4")
 	"6: mov %%gs:(%%rdx), %%eax\ncmp %c[top_stamps](%%rbp), %%eax\njl kept_read_4\nret\n"
 	MISALIGNED(PAIR("0") PAIR("4")))

@@ -90,6 +90,22 @@ void tool_window_free(struct fiber *f)
 	f->window = NULL;
 }
 
+void tool_log_new(struct fiber *f)
+{
+	f->log = map_pages(slope_page_round(sizeof *f->log), 0);
+	if (f->log)
+		slope_log_set(f->core, f->log->entry, &f->log->bytes);
+}
+
+void tool_log_free(struct fiber *f)
+{
+	if (f->log)
+		tool_release(NULL, f->log, slope_page_round(sizeof *f->log));
+	f->log = NULL;
+	f->core->log = NULL;
+	f->core->log_end = NULL;
+}
+
 /* Visits the pages of [at, end) that exist or are swapped out. */
 static void each_backed_page(Int pagemap, HChar *at, HChar *end, void (*visit)(void *, uint32_t *, size_t), void *arg)
 {

@@ -4,7 +4,7 @@
  * exact, threads serialized. This file has the options and tells Valgrind what
  * we want to hear of; tool.h says where the rest is.
  */
-#include "sources/valgrind/tool.h"
+#include "sources/valgrind/closing.h"
 #include "libvex_guest_amd64.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_vkiscnums.h"
@@ -113,6 +113,7 @@ static void start(void)
 	config.toggled = tool.options.toggle != NULL;
 	choose_contexts(&config);
 	tool.plain = config.units == 1 && !config.toggled;
+	tool.by_16 = closing_has_16();
 	while (1 << config.cell_log2 < cell)
 		config.cell_log2++;
 	config.marked = config.cell_log2 == 2;

@@ -8,6 +8,7 @@
  *   inserted.c    checks as machine code of our own instead of IR
  *   checkcode.c   that machine code
  *   kept.c        what it calls, keeping registers
+ *   closing.h     the log of first reads at returns
  *   calls.c       calls, returns, jumps between functions, signals
  *   stacks.c      one fiber per stack: threads, coroutines, switches
  *   memory.c      shadow windows, the slow side of reads and writes, the kernel
@@ -35,6 +36,7 @@
 #include "pub_tool_vki.h"
 #include "pub_tool_xarray.h"
 
+#include "core/log.h"
 #include "core/thread.h"
 
 /*
@@ -47,8 +49,15 @@ struct slots {
 	ULong window_8th;            /* address of the shadow window / 8 */
 	ULong top_stamps;            /* stamp of the topmost activation, twice */
 	ULong stale_masks;           /* SLOPE_STALE_MASK, twice */
+	ULong seen_steps;            /* slope_stamp_seen of that stamp is so much more, twice */
 	ULong top_fn;
 	ULong top_sp;
+};
+
+/* First reads of a fiber that are not counted yet: core/log.h. */
+struct read_log {
+	_Alignas(64) uint64_t bytes; /* used; all of them where there is no memory for a log */
+	_Alignas(64) uint32_t entry[(SLOPE_LOG_BYTES + 64) / sizeof(uint32_t)];
 };
 
 #define SIGNAL_DEPTHS 64
@@ -64,6 +73,7 @@ struct fiber {
 	Addr parked_sp;              /* where it was left; 0 while it runs */
 	UInt tail_run;               /* jumps into functions at one stack pointer, about */
 	void *window;
+	struct read_log *log;        /* NULL: none */
 	UInt signal_depth_count;
 	ULong signal_depth[SIGNAL_DEPTHS];  /* frames below each running handler */
 	Bool signal_alt[SIGNAL_DEPTHS];     /* it runs on the alternate stack */
@@ -104,7 +114,7 @@ struct tool {
 	Bool count_ir, count_bb;
 	Bool ir_first;               /* the order of two units */
 	Bool plain;                  /* one unit, no toggles: the counter is the cost */
-	Bool usual;                  /* plain, no call sites, the running fiber collects and has not just been switched to */
+	Bool usual;                  /* plain, no call sites, the running fiber has a log, collects and has not just been switched to */
 	Bool trms;
 	Bool retranslate_due;        /* one of the two below has changed, or a stub's target is gone */
 	Bool inlined;                /* translated code holds the checks itself */
@@ -113,6 +123,8 @@ struct tool {
 	struct tool_thread *thread;  /* by Valgrind's thread id */
 	struct fiber *fiber;         /* the one whose code runs */
 	struct slope_thread *core;   /* its core */
+	struct read_log *log;        /* its log, or one that is always full */
+	Bool by_16;                  /* there is AVX-512: closing.h */
 	UInt slots_offset;           /* in the guest state */
 	UInt exec_count;             /* images that this process has left by exec */
 	Int exit_code;               /* -1 until the program names one */
@@ -160,6 +172,16 @@ void tool_begin_process(ThreadId tid);
 /* stacks.c */
 void tool_take_costs(struct fiber *f, struct slots *slots);
 void tool_fill_slots(const struct fiber *f, struct slots *slots);
+/* Shows the topmost activation to translated code. */
+static inline void tool_show_top(struct slots *slots, uint32_t stamp, uint32_t marks, UWord fn, Addr sp)
+{
+	ULong step = slope_stamp_seen(stamp, marks) - stamp;
+
+	slots->top_stamps = (ULong)stamp << 32 | stamp;
+	slots->seen_steps = step << 32 | step;
+	slots->top_fn = fn;
+	slots->top_sp = sp;
+}
 VG_REGPARM(3) void tool_stack_moved(void *guest_state, Addr sp, Addr old_sp);
 void tool_thread_created(ThreadId parent, ThreadId child);
 void tool_thread_began(ThreadId tid);
@@ -176,6 +198,9 @@ Bool tool_window_new(struct fiber *f);
 void tool_window_free(struct fiber *f);
 /* Its address for translated code. */
 Addr tool_window_of(const struct fiber *f);
+/* The fiber gets a log, if there is memory for one. */
+void tool_log_new(struct fiber *f);
+void tool_log_free(struct fiber *f);
 /* For renumbering: visits the touched words of a fiber's window. */
 void tool_each_window_word(void *ctx, struct slope_thread *t, void (*visit)(void *arg, uint32_t *words, size_t count), void *arg);
 /* From now on accesses go through calls; code is due to be translated anew. */
