@@ -203,6 +203,17 @@ static SLOPE_APART void return_unusual(struct slots *slots, Addr sp)
 	tool_fill_slots(f, slots);
 }
 
+/* Entries that the top has read before are not looked at again; if too many stay, none do. */
+static void shorten_log(struct slope_thread *core)
+{
+	const struct slope_frame *top = core->top;
+
+	if (tool.by_16)
+		closing_by_16(tool.log, top->log, &top->stamp, &top->stamp);
+	if (tool.log->bytes - top->log > SLOPE_LOG_SECTION_BYTES * 3 / 4)
+		slope_log_shorten(core);
+}
+
 /* What most returns need not do: a new point, a shorter log, the end of the frames from which the last one was jumped to. */
 static SLOPE_APART void return_more(void *guest_state, Addr sp, struct slope_record *record, UWord n, UWord spent, Bool counted)
 {
@@ -211,7 +222,7 @@ static SLOPE_APART void return_more(void *guest_state, Addr sp, struct slope_rec
 	if (!counted)
 		slope_frames_point(core, record, n, spent);
 	if (tool.log->bytes - core->top->log > SLOPE_LOG_SECTION_BYTES)
-		slope_log_shorten(core);
+		shorten_log(core);
 	if (core->top->sp <= sp)
 		tool_return(guest_state, sp);
 }
@@ -236,7 +247,7 @@ static SLOPE_APART void return_of_caller(void *guest_state, Addr sp, struct slop
 
 	if (tool.log->bytes != f->log) {
 		if (LIKELY(tool.by_16)) {
-			n += closing_by_16(tool.log, f);
+			n += closing_by_16(tool.log, f->log, &f->stamp, &f[-1].stamp);
 		} else {
 			slope_log_close(core);
 			n = (UWord)f->rms;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The log of first reads (core/log.h) when an activation ends that has called
- * others: its entries are counted, and those that the caller keeps close up.
- * Sixteen at a time with AVX-512, by the core elsewhere: nobody can foretell
+ * others: its entries are counted, and those that the caller keeps close up. Sixteen at a time with AVX-512, by the core elsewhere: nobody can foretell
  * how many there are, and a loop that goes round for each of them costs more
  * than all of this.
  */
@@ -21,14 +20,14 @@ static inline UWord closing_bits(UInt mask, UWord left)
 }
 
 /*
- * The section of `f`, the topmost activation: how many of it are older than f.
- * Lanes behind the log's end are read and written, but not counted. Neither
+ * The log from byte `first` on: how many entries are older than *counted; those
+ * that are older than *kept close up, and the log ends behind them. Lanes behind the log's end are read and written, but not counted. Neither
  * compilers nor VEX use the registers that this does.
  */
-static inline UWord closing_by_16(struct read_log *log, const struct slope_frame *f)
+static inline UWord closing_by_16(struct read_log *log, UWord first, const uint32_t *counted, const uint32_t *kept)
 {
-	HChar *from = (HChar *)log->entry + f->log, *to = from;
-	UWord left = (log->bytes - f->log) / sizeof log->entry[0], n = 0;
+	HChar *from = (HChar *)log->entry + first, *to = from;
+	UWord left = (log->bytes - first) / sizeof log->entry[0], n = 0;
 	UInt stays, counts;
 
 	for (;;) {
@@ -39,7 +38,7 @@ static inline UWord closing_by_16(struct read_log *log, const struct slope_frame
 				 "vpcompressd %%zmm16, %%zmm16%{%%k1%}%{z%}\n\t"
 				 "vmovdqu32 %%zmm16, (%3)\n\t"
 				 "kmovw %%k1, %0"
-				 : "=&r"(stays), "=&r"(counts) : "r"(from), "r"(to), "m"(f->stamp), "m"(f[-1].stamp) : "memory");
+				 : "=&r"(stays), "=&r"(counts) : "r"(from), "r"(to), "m"(*counted), "m"(*kept) : "memory");
 		to += 4 * closing_bits(stays, left);
 		n += closing_bits(counts, left);
 		if (LIKELY(left <= 16))

@@ -37,5 +37,7 @@ void kept_read_4(void);
 void kept_read_8(void);
 void kept_read_16(void);
 void kept_read_32(void);
+void kept_read_word(void);
+void kept_read_pair(void);
 
 #endif

@@ -86,13 +86,13 @@ __attribute__((used)) void kept_read_any(UWord unused, UWord unused_too, Addr a,
 	"mov %%" ax ", %c[entry](%%r11,%%rcx)\n"                                                          \
 	"add $" bytes ", %%ecx\n"                                                                         \
 	"mov %%rcx, (%%r11)\n"                                                                            \
-	"not %%eax\nand $1, %%eax\n"             /* 1: not the fiber's own */                             \
-	"imul %c[seen_steps](%%rbp), %%" ax "\n"                                                          \
-	"add %c[top_stamps](%%rbp), %%" ax "\n"
+	"test $1, %%al\n"                        /* is it the fiber's own? */                              \
+	"mov %c[seen_stamps](%%rbp), %%" ax "\n"                                                          \
+	"cmovnz %c[top_stamps](%%rbp), %%" ax "\n"
 
 #define OPERANDS                                                                                    \
 	[log] "i"(&tool.log), [log_bytes] "i"(SLOPE_LOG_BYTES), [entry] "i"(offsetof(struct read_log, entry)),  \
-	SLOT_AT(top_stamps), SLOT_AT(stale_masks), SLOT_AT(seen_steps)
+	SLOT_AT(top_stamps), SLOT_AT(stale_masks), SLOT_AT(seen_stamps)
 
 #define SLOT_AT(field) [field] "i"(sizeof(VexGuestAMD64State) + offsetof(struct slots, field))
 #define ANY(bytes) "9: mov $" bytes ", %%ecx\njmp kept_read_any\n"
@@ -100,38 +100,42 @@ __attribute__((used)) void kept_read_any(UWord unused, UWord unused_too, Addr a,
 /*
  * A misaligned access looks stale to its check, and mostly is not: a look at
  * all its words, in pairs from that of its first byte on (one more may be
- * looked at than it has).
+ * looked at than it has). If one is, they are read one pair after the other.
  */
 #define PAIR(at) "mov %%gs:" at "(%%rcx), %%r11\nsub %c[top_stamps](%%rbp), %%r11\nor %%r11, %%rax\n"
-#define MISALIGNED(pairs)                                                                           \
+#define MISALIGNED(pairs, words)                                                                    \
 	"8: mov %%rdx, %%rcx\nand $-4, %%rcx\nxor %%eax, %%eax\n" pairs                                   \
-	"test %%rax, %c[stale_masks](%%rbp)\njnz 9f\nret\n"
+	"test %%rax, %c[stale_masks](%%rbp)\njnz 5f\nret\n"                                              \
+	"5: and $-4, %%rdx\n" words
+#define THEN(check, bytes) "push %%rdx\ncall " check "\npop %%rdx\nadd $" bytes ", %%rdx\n"
 
-#define KEPT(bytes, code)                                                                           \
-	__attribute__((naked)) void kept_read_##bytes(void)                                                 \
+#define KEPT(name, bytes, code)                                                                     \
+	__attribute__((naked)) void kept_read_##name(void)                                                  \
 	{                                                                                                   \
 		__asm__ volatile(code ANY(#bytes) : : OPERANDS);                                 \
 	}
 
 #define ONE_WORD "mov %%gs:(%%rdx), %%eax\n" TAKEN("4", "eax") "mov %%eax, %%gs:(%%rdx)\nret\n"
 
-KEPT(1, "and $-4, %%rdx\n" ONE_WORD)
-KEPT(2, "mov %%edx, %%ecx\nand $3, %%ecx\ncmp $3, %%ecx\nje 8f\nand $-4, %%rdx\n" ONE_WORD MISALIGNED(PAIR("0")))
-KEPT(4, "test $3, %%dl\njnz 8f\n" ONE_WORD MISALIGNED(PAIR("0")))
+/* One word, or two, if they are stale. */
+KEPT(word, 4, "mov %%gs:(%%rdx), %%eax\ncmp %c[top_stamps](%%rbp), %%eax\njl kept_read_4\nret\n")
+KEPT(pair, 8, "mov %%gs:(%%rdx), %%rax\nsub %c[top_stamps](%%rbp), %%rax\ntest %%rax, %c[stale_masks](%%rbp)\njnz kept_read_8\nret\n")
 
-/* The two halves one after the other, each with a check first. */
-#define HALVES(half, bytes) "push %%rdx\ncall " half "\npop %%rdx\nadd $" bytes ", %%rdx\njmp " half "\n"
+KEPT(1, 1, "and $-4, %%rdx\n" ONE_WORD)
+KEPT(2, 2, "mov %%edx, %%ecx\nand $3, %%ecx\ncmp $3, %%ecx\nje 8f\nand $-4, %%rdx\n" ONE_WORD
+	MISALIGNED(PAIR("0"), "jmp kept_read_8\n"))
+KEPT(4, 4, "test $3, %%dl\njnz 8f\n" ONE_WORD MISALIGNED(PAIR("0"), "jmp kept_read_8\n"))
 
 /* Two words, most often touched together before: then they are one. */
-KEPT(8, "test $3, %%dl\njnz 8f\n"
+KEPT(8, 8, "test $3, %%dl\njnz 8f\n"
 	"mov %%gs:(%%rdx), %%rax\nmov %%rax, %%rcx\nshr $32, %%rcx\ncmp %%eax, %%ecx\njne 7f\n"
 	TAKEN("8", "rax") "mov %%rax, %%gs:(%%rdx)\nret\n"
-	"7: " HALVES("6f", "4")
-	"6: mov %%gs:(%%rdx), %%eax\ncmp %c[top_stamps](%%rbp), %%eax\njl kept_read_4\nret\n"
-	MISALIGNED(PAIR("0") PAIR("4")))
+	"7: " THEN("kept_read_word", "4") "jmp kept_read_word\n"
+	MISALIGNED(PAIR("0") PAIR("4"), THEN("kept_read_pair", "8") "jmp kept_read_word\n"))
 
-KEPT(16, "test $3, %%dl\njnz 8f\n" HALVES("6f", "8")
-	"6: mov %%gs:(%%rdx), %%rax\nsub %c[top_stamps](%%rbp), %%rax\ntest %%rax, %c[stale_masks](%%rbp)\njnz kept_read_8\nret\n"
-	MISALIGNED(PAIR("0") PAIR("8") PAIR("12")))
+KEPT(16, 16, "test $3, %%dl\njnz 8f\n" THEN("kept_read_pair", "8") "jmp kept_read_pair\n"
+	MISALIGNED(PAIR("0") PAIR("8") PAIR("12"), THEN("kept_read_pair", "8") THEN("kept_read_pair", "8") "jmp kept_read_word\n"))
 
-KEPT(32, "test $3, %%dl\njnz 8f\n" HALVES("kept_read_16", "16") MISALIGNED(PAIR("0") PAIR("8") PAIR("16") PAIR("24") PAIR("28")))
+KEPT(32, 32, "test $3, %%dl\njnz 8f\n" THEN("kept_read_16", "16") "jmp kept_read_16\n"
+	MISALIGNED(PAIR("0") PAIR("8") PAIR("16") PAIR("24") PAIR("28"),
+		   THEN("kept_read_16", "16") THEN("kept_read_16", "16") "jmp kept_read_word\n"))

@@ -49,7 +49,7 @@ struct slots {
 	ULong window_8th;            /* address of the shadow window / 8 */
 	ULong top_stamps;            /* stamp of the topmost activation, twice */
 	ULong stale_masks;           /* SLOPE_STALE_MASK, twice */
-	ULong seen_steps;            /* slope_stamp_seen of that stamp is so much more, twice */
+	ULong seen_stamps;           /* slope_stamp_seen of that stamp, twice */
 	ULong top_fn;
 	ULong top_sp;
 };
@@ -175,10 +175,10 @@ void tool_fill_slots(const struct fiber *f, struct slots *slots);
 /* Shows the topmost activation to translated code. */
 static inline void tool_show_top(struct slots *slots, uint32_t stamp, uint32_t marks, UWord fn, Addr sp)
 {
-	ULong step = slope_stamp_seen(stamp, marks) - stamp;
+	uint32_t seen = slope_stamp_seen(stamp, marks);
 
 	slots->top_stamps = (ULong)stamp << 32 | stamp;
-	slots->seen_steps = step << 32 | step;
+	slots->seen_stamps = (ULong)seen << 32 | seen;
 	slots->top_fn = fn;
 	slots->top_sp = sp;
 }
