@@ -22,6 +22,7 @@
 #include "core/slabs.h"
 
 #define TAIL_RUN_MAX 256u
+#define SETTLED_ENTRIES 192u     /* so many that stay in a section cost too much at returns */
 
 /* ---- the usual case: one cost unit, collecting, no stack switch just behind us (tool.usual) ---- */
 
@@ -203,15 +204,15 @@ static SLOPE_APART void return_unusual(struct slots *slots, Addr sp)
 	tool_fill_slots(f, slots);
 }
 
-/* Entries that the top has read before are not looked at again; if too many stay, none do. */
+/* slope_log_shorten: entries that the top has read before are not looked at again, and if too many are left, none is. */
 static void shorten_log(struct slope_thread *core)
 {
 	const struct slope_frame *top = core->top;
 
-	if (tool.by_16)
-		closing_by_16(tool.log, top->log, &top->stamp, &top->stamp);
-	if (tool.log->bytes - top->log > SLOPE_LOG_SECTION_BYTES * 3 / 4)
+	if (!tool.by_16)
 		slope_log_shorten(core);
+	else if (closing_by_16(tool.log, top->log, &top->stamp, &top->stamp) > SETTLED_ENTRIES)
+		slope_log_settle(core);
 }
 
 /* What most returns need not do: a new point, a shorter log, the end of the frames from which the last one was jumped to. */
