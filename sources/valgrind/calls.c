@@ -31,15 +31,15 @@ static inline const uint64_t *counter_of(const struct slots *slots)
 	return (const uint64_t *)&slots->counter;
 }
 
-/* False, with nothing changed, when the function is not usual, or there is no room. */
-static inline Bool enter_usual(struct slope_thread *core, struct slots *slots, UWord fn, Addr sp)
+/* False, with nothing changed, when the function is not usual or was last called by another fiber, or there is no room. */
+static inline Bool enter_usual(struct slope_thread *core, struct slots *slots, const struct callee *callee, Addr sp)
 {
-	struct slope_record *record = slope_thread_record(core, (UInt)fn);
+	struct slope_record *record = callee->record;
 
-	if (UNLIKELY(!core->plain || !record || record->flags ||
+	if (UNLIKELY(callee->core != core || !core->plain || record->flags ||
 		     !slope_frames_push_usual(core, record, sp, counter_of(slots), 1, tool.log->bytes)))
 		return False;
-	tool_show_top(slots, core->clock, core->marks, fn, sp);
+	tool_show_top(slots, core->clock, core->marks, callee->fn, sp);
 	return True;
 }
 
@@ -82,25 +82,33 @@ static void settled(struct fiber *f)
 	tool.usual = tool.plain && f->log && !tool.options.context_sites && f->core->collecting;
 }
 
-static SLOPE_APART void call_unusual(struct slots *slots, UWord fn, Addr sp)
+/* The next call of it here will find its record. */
+static void remember_record(struct callee *callee, struct slope_thread *core)
+{
+	callee->record = slope_thread_record(core, (UInt)callee->fn);
+	callee->core = callee->record ? core : NULL;
+}
+
+static SLOPE_APART void call_unusual(struct slots *slots, struct callee *callee, Addr sp)
 {
 	struct fiber *f = tool.fiber;
 	const uint64_t *cost = costs(f, slots);
 
 	settled(f);
 	slope_thread_unwind(f->core, sp, cost);
-	enter(f, (UInt)fn, sp, 0, cost);
+	enter(f, (UInt)callee->fn, sp, 0, cost);
+	remember_record(callee, f->core);
 	tool_fill_slots(f, slots);
 }
 
-VG_REGPARM(3) void tool_call(void *guest_state, UWord fn, Addr sp)
+VG_REGPARM(3) void tool_call(void *guest_state, struct callee *callee, Addr sp)
 {
 	struct slots *slots = slots_of(guest_state);
 	struct slope_thread *core = tool.core;
 
 	/* Frames at or below sp were left without a return that we saw. */
-	if (UNLIKELY(!tool.usual || slots->top_sp <= sp || !enter_usual(core, slots, fn, sp)))
-		call_unusual(slots, fn, sp);
+	if (UNLIKELY(!tool.usual || slots->top_sp <= sp || !enter_usual(core, slots, callee, sp)))
+		call_unusual(slots, callee, sp);
 }
 
 VG_REGPARM(2) void tool_call_stub(void *guest_state, Addr sp)
@@ -116,10 +124,10 @@ VG_REGPARM(2) void tool_call_stub(void *guest_state, Addr sp)
 
 VG_REGPARM(3) void tool_call_address(void *guest_state, Addr target, Addr sp)
 {
-	UInt fn = tool_function_at(target);
+	struct callee *callee = tool_callee_at(target);
 
-	if (fn != TOOL_FN_STUB)
-		tool_call(guest_state, fn, sp);
+	if (callee->fn != TOOL_FN_STUB)
+		tool_call(guest_state, callee, sp);
 	else
 		tool_call_stub(guest_state, sp);
 }
@@ -134,7 +142,7 @@ static UInt tail_run(const struct fiber *f, Addr sp)
 	return run;
 }
 
-static SLOPE_APART void jump_unusual(void *guest_state, UWord fn, Addr sp)
+static SLOPE_APART void jump_unusual(void *guest_state, struct callee *callee, Addr sp)
 {
 	struct fiber *f = tool.fiber;
 	struct slots *slots = slots_of(guest_state);
@@ -147,7 +155,7 @@ static SLOPE_APART void jump_unusual(void *guest_state, UWord fn, Addr sp)
 	/* Another coroutine begins on the stack of one that was never finished. */
 	if (landing && f->core->depth > 1 && f->core->frame[1].sp == sp) {
 		slope_thread_cut(f->core, 1, cost);
-	} else if (landing && f->core->top->fn == fn) {
+	} else if (landing && f->core->top->fn == callee->fn) {
 		tool_fill_slots(f, slots);
 		return;                  /* a loop */
 	}
@@ -156,38 +164,39 @@ static SLOPE_APART void jump_unusual(void *guest_state, UWord fn, Addr sp)
 		if (f->tail_run >= TAIL_RUN_MAX)
 			slope_thread_leave(f->core, cost);
 	}
-	enter(f, (UInt)fn, sp, 0, cost);
+	enter(f, (UInt)callee->fn, sp, 0, cost);
+	remember_record(callee, f->core);
 	tool_fill_slots(f, slots);
 }
 
-VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp)
+VG_REGPARM(3) void tool_jump(void *guest_state, struct callee *callee, Addr sp)
 {
 	struct slots *slots = slots_of(guest_state);
 
 	if (UNLIKELY(!tool.usual || slots->top_sp < sp || (slots->top_sp == sp && ++tool.fiber->tail_run >= TAIL_RUN_MAX) ||
-		     !enter_usual(tool.core, slots, fn, sp)))
-		jump_unusual(guest_state, fn, sp);
+		     !enter_usual(tool.core, slots, callee, sp)))
+		jump_unusual(guest_state, callee, sp);
 }
 
 VG_REGPARM(3) void tool_jump_address(void *guest_state, Addr target, Addr sp)
 {
-	UInt fn = tool_function_at(target);
+	struct callee *callee = tool_callee_at(target);
 	Bool lands = tool.fiber->jumping;
 
 	tool.fiber->jumping = False;
 	/* A longjmp lands in the middle of a function that is on top already. */
-	if (!lands && fn != TOOL_FN_STUB && fn != slots_of(guest_state)->top_fn)
-		tool_jump(guest_state, fn, sp);
+	if (!lands && callee->fn != TOOL_FN_STUB && callee->fn != slots_of(guest_state)->top_fn)
+		tool_jump(guest_state, callee, sp);
 }
 
 VG_REGPARM(3) void tool_jump_from_stub(void *guest_state, Addr target, Addr sp)
 {
-	UInt fn = tool_function_at(target);
+	struct callee *callee = tool_callee_at(target);
 
 	tool.fiber->jumping = False;
 	/* Also when the function calls itself through the table: then it is on top already. */
-	if (fn != TOOL_FN_STUB)
-		tool_jump(guest_state, fn, sp);
+	if (callee->fn != TOOL_FN_STUB)
+		tool_jump(guest_state, callee, sp);
 }
 
 static SLOPE_APART void return_unusual(struct slots *slots, Addr sp)

@@ -49,7 +49,7 @@ static UChar *with_slot(UChar *p, Bool wide, UInt operation, UInt reg, UInt slot
 	p = rex(p, wide, reg, 0);
 	*p++ = (UChar)operation;
 	*p++ = (UChar)(0x85 | (reg & 7) << 3);   /* %rbp + 32 bits */
-	return put32(p, tool.slots_offset + slot);
+	return put32(p, SLOTS_OFFSET + slot);
 }
 
 #define SLOT(field) ((UInt)offsetof(struct slots, field))
@@ -197,7 +197,7 @@ static UChar *write_cost(UChar *p, UInt add)
 	*p++ = 0x48;
 	*p++ = small ? 0x83 : 0x81;
 	*p++ = 0x85;                 /* add, %rbp + 32 bits */
-	p = put32(p, tool.slots_offset + SLOT(counter));
+	p = put32(p, SLOTS_OFFSET + SLOT(counter));
 	if (!small)
 		return put32(p, add);
 	*p++ = (UChar)add;

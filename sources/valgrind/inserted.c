@@ -119,7 +119,7 @@ IRDirty *inserted_cost(ULong add)
 	d->nFxState = 1;
 	VG_(memset)(&d->fxState, 0, sizeof d->fxState);
 	d->fxState[0].fx = Ifx_Modify;
-	d->fxState[0].offset = (UShort)(tool.slots_offset + offsetof(struct slots, counter));
+	d->fxState[0].offset = (UShort)(SLOTS_OFFSET + offsetof(struct slots, counter));
 	d->fxState[0].size = sizeof(ULong);
 	return d;
 }

@@ -20,7 +20,7 @@
 #include "sources/valgrind/inserted.h"
 #include "sources/valgrind/origins.h"
 
-#define SLOT(field) ((Int)(tool.slots_offset + offsetof(struct slots, field)))
+#define SLOT(field) ((Int)(SLOTS_OFFSET + offsetof(struct slots, field)))
 
 struct block {
 	IRSB *out;
@@ -91,7 +91,7 @@ static IRDirty *slots_call(const HChar *name, void *helper, Int regparms, IRExpr
 	d->nFxState = 1;
 	VG_(memset)(&d->fxState, 0, sizeof d->fxState);
 	d->fxState[0].fx = Ifx_Modify;
-	d->fxState[0].offset = tool.slots_offset;
+	d->fxState[0].offset = SLOTS_OFFSET;
 	d->fxState[0].size = sizeof(struct slots);
 	return d;
 }
@@ -385,10 +385,10 @@ static void on_call(struct block *b, IRExpr *next)
 	IRExpr *sp = stack_pointer(b);
 
 	if (next->tag == Iex_Const) {
-		UInt fn = tool_function_at((Addr)next->Iex.Const.con->Ico.U64);
+		const struct callee *callee = tool_callee_at((Addr)next->Iex.Const.con->Ico.U64);
 
-		if (fn != TOOL_FN_STUB)
-			emit(b, slots_call("tool_call", tool_call, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64(fn), sp)));
+		if (callee->fn != TOOL_FN_STUB)
+			emit(b, slots_call("tool_call", tool_call, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64((Addr)callee), sp)));
 		else
 			on_stub_call(b, sp);
 		return;
@@ -399,15 +399,15 @@ static void on_call(struct block *b, IRExpr *next)
 /* At a function's first instruction: were we called, or did somebody jump here? */
 static void on_entry(struct block *b, Addr address)
 {
-	UInt fn = tool_function_at(address);
+	const struct callee *callee = tool_callee_at(address);
 	IRExpr *top = NULL;
 	IRDirty *d;
 
-	if (fn == TOOL_FN_STUB)
+	if (callee->fn == TOOL_FN_STUB)
 		return;
 	slot(b, &top, SLOT(top_fn));
-	d = slots_call("tool_jump", tool_jump, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64(fn), stack_pointer(b)));
-	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, top, u64(fn)));
+	d = slots_call("tool_jump", tool_jump, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64((Addr)callee), stack_pointer(b)));
+	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, top, u64(callee->fn)));
 	emit(b, d);
 }
 
@@ -570,10 +570,10 @@ static Addr target_of_stub(const IRSB *in)
 static void on_stub_jump(struct block *b, const IRSB *in)
 {
 	Addr target = target_of_stub(in);
-	UInt fn = target ? tool_stub_target(target) : SLOPE_FN_NONE;
+	const struct callee *callee = target ? tool_stub_target(target) : NULL;
 
-	if (fn < TOOL_FN_STUB) {
-		IRDirty *d = slots_call("tool_jump", tool_jump, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64(fn), stack_pointer(b)));
+	if (callee) {
+		IRDirty *d = slots_call("tool_jump", tool_jump, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64((Addr)callee), stack_pointer(b)));
 
 		d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpEQ64, in->next, u64(target)));
 		emit(b, d);

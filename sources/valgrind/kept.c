@@ -7,7 +7,6 @@
  * through functions which save all of them.
  */
 #include "sources/valgrind/inserted.h"
-#include "libvex_guest_amd64.h"
 
 #include "core/access.h"
 
@@ -94,7 +93,7 @@ __attribute__((used)) void kept_read_any(UWord unused, UWord unused_too, Addr a,
 	[log] "i"(&tool.log), [log_bytes] "i"(SLOPE_LOG_BYTES), [entry] "i"(offsetof(struct read_log, entry)),  \
 	SLOT_AT(top_stamps), SLOT_AT(stale_masks), SLOT_AT(seen_stamps)
 
-#define SLOT_AT(field) [field] "i"(sizeof(VexGuestAMD64State) + offsetof(struct slots, field))
+#define SLOT_AT(field) [field] "i"(SLOTS_OFFSET + offsetof(struct slots, field))
 #define ANY(bytes) "9: mov $" bytes ", %%ecx\njmp kept_read_any\n"
 
 /*

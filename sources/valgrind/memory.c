@@ -10,7 +10,6 @@
  * with a call for each access: slower, and the same answers.
  */
 #include "sources/valgrind/tool.h"
-#include "libvex_guest_amd64.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_transtab.h"
 #include "pub_tool_vkiscnums.h"

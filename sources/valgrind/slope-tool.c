@@ -5,7 +5,6 @@
  * we want to hear of; tool.h says where the rest is.
  */
 #include "sources/valgrind/closing.h"
-#include "libvex_guest_amd64.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_vkiscnums.h"
 
@@ -117,7 +116,6 @@ static void start(void)
 	while (1 << config.cell_log2 < cell)
 		config.cell_log2++;
 	config.marked = config.cell_log2 == 2;
-	tool.slots_offset = sizeof(VexGuestAMD64State);
 	tool.inlined = !tool.options.access_by_call;
 	tool.host = (struct slope_host){ .pages = tool_pages, .release = tool_release };
 	tool.thread = VG_(calloc)("slope.threads", VG_N_THREADS, sizeof *tool.thread);

@@ -35,6 +35,7 @@
 #include "pub_tool_tooliface.h"
 #include "pub_tool_vki.h"
 #include "pub_tool_xarray.h"
+#include "libvex_guest_amd64.h"
 
 #include "core/log.h"
 #include "core/thread.h"
@@ -58,6 +59,13 @@ struct slots {
 struct read_log {
 	_Alignas(64) uint64_t bytes; /* used; all of them where there is no memory for a log */
 	_Alignas(64) uint32_t entry[(SLOPE_LOG_BYTES + 64) / sizeof(uint32_t)];
+};
+
+/* A function, as calls and jumps of translated code name it. Where it is never changes. */
+struct callee {
+	struct slope_thread *core;   /* the one that called it last, or NULL */
+	struct slope_record *record; /* there */
+	ULong fn;
 };
 
 #define SIGNAL_DEPTHS 64
@@ -125,16 +133,17 @@ struct tool {
 	struct slope_thread *core;   /* its core */
 	struct read_log *log;        /* its log, or one that is always full */
 	Bool by_16;                  /* there is AVX-512: closing.h */
-	UInt slots_offset;           /* in the guest state */
 	UInt exec_count;             /* images that this process has left by exec */
 	Int exit_code;               /* -1 until the program names one */
 };
 
 extern struct tool tool;
 
+#define SLOTS_OFFSET ((UInt)sizeof(VexGuestAMD64State))    /* the first shadow copy lies behind it */
+
 static inline struct slots *slots_of(void *guest_state)
 {
-	return (struct slots *)((HChar *)guest_state + tool.slots_offset);
+	return (struct slots *)((HChar *)guest_state + SLOTS_OFFSET);
 }
 
 /* A system call that Valgrind does not hear of; errors are -4095..-1, as the kernel has them. */
@@ -155,10 +164,10 @@ IRSB *tool_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout
 		      const VexGuestExtents *extents, const VexArchInfo *archinfo, IRType guest_word, IRType host_word);
 
 /* calls.c: called from translated code, at the end of the block that has the instruction. */
-VG_REGPARM(3) void tool_call(void *guest_state, UWord fn, Addr sp);
+VG_REGPARM(3) void tool_call(void *guest_state, struct callee *callee, Addr sp);
 VG_REGPARM(3) void tool_call_address(void *guest_state, Addr target, Addr sp);
 VG_REGPARM(2) void tool_call_stub(void *guest_state, Addr sp);
-VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp);
+VG_REGPARM(3) void tool_jump(void *guest_state, struct callee *callee, Addr sp);
 VG_REGPARM(3) void tool_jump_address(void *guest_state, Addr target, Addr sp);
 VG_REGPARM(3) void tool_jump_from_stub(void *guest_state, Addr target, Addr sp);
 VG_REGPARM(2) void tool_return(void *guest_state, Addr sp);
@@ -221,15 +230,19 @@ void tool_release(void *ctx, void *p, size_t bytes);
 
 /* places.c */
 /*
- * The function that a call of this address enters. TOOL_FN_STUB for a stub of
+ * The function that a call of this address enters. Its fn is TOOL_FN_STUB for a stub of
  * the linkage table, which is part of its caller until it jumps on;
  * SLOPE_FN_NONE when memory runs out.
  */
 #define TOOL_FN_STUB (UINT32_MAX - 1)
-UInt tool_function_at(Addr a);
+struct callee *tool_callee_at(Addr a);
+static inline UInt tool_function_at(Addr a)
+{
+	return (UInt)tool_callee_at(a)->fn;
+}
 Bool tool_is_stub(Addr a);
-/* As tool_function_at, for code that will be translated anew when what is there is gone. */
-UInt tool_stub_target(Addr a);
+/* As tool_callee_at, for code that will be translated anew when what is there is gone; or NULL. */
+struct callee *tool_stub_target(Addr a);
 /* The call site with this return address. SLOPE_SITE_NONE when memory runs out. */
 UInt tool_site_at(Addr back);
 /* Does a function with a symbol begin here? */
