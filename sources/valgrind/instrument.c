@@ -375,6 +375,10 @@ static void on_stub_call(struct block *b, IRExpr *sp)
 	IRExpr *top = NULL;
 	IRDirty *d = slots_call("tool_call_stub", tool_call_stub, 2, mkIRExprVec_2(IRExpr_GSPTR(), sp));
 
+	if (b->inserted) {
+		emit(b, inserted_stub_call());
+		return;
+	}
 	slot(b, &top, SLOT(top_sp));
 	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, top, sp));
 	emit(b, d);
@@ -405,6 +409,10 @@ static void on_entry(struct block *b, Addr address)
 
 	if (callee->fn == TOOL_FN_STUB)
 		return;
+	if (b->inserted) {
+		emit(b, inserted_entry(callee));
+		return;
+	}
 	slot(b, &top, SLOT(top_fn));
 	d = slots_call("tool_jump", tool_jump, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64((Addr)callee), stack_pointer(b)));
 	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, top, u64(callee->fn)));
@@ -594,6 +602,10 @@ static void on_jump(struct block *b, IRExpr *next)
 
 	if (!tool_code_range(b->address_of_block, &start, &bytes))
 		return;
+	if (b->inserted && (start | bytes) < 1u << 31) {
+		emit(b, inserted_jump(next, start, bytes));
+		return;
+	}
 	distance = binop(b, Iop_Sub64, next, u64(start));
 	d = slots_call("tool_jump_address", tool_jump_address, 3, mkIRExprVec_3(IRExpr_GSPTR(), next, stack_pointer(b)));
 	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, u64(bytes), distance));

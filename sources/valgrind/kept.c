@@ -13,24 +13,28 @@
 void kept_rare_read(struct slope_thread *t, Addr a, UWord bytes);
 void kept_rare_stale(struct slope_thread *t, UWord cell, UInt *word);
 void kept_rare_settle(struct slope_thread *t);
+void kept_rare_jump(void *guest_state, Addr target, Addr sp);
+
+#define SAVED                                                                                       \
+	"push %rdi\npush %rsi\npush %r8\npush %r9\npush %r10\nsub $160, %rsp\n"                            \
+	"movaps %xmm3, (%rsp)\nmovaps %xmm4, 16(%rsp)\nmovaps %xmm5, 32(%rsp)\nmovaps %xmm6, 48(%rsp)\n"   \
+	"movaps %xmm7, 64(%rsp)\nmovaps %xmm8, 80(%rsp)\nmovaps %xmm9, 96(%rsp)\nmovaps %xmm10, 112(%rsp)\n" \
+	"movaps %xmm11, 128(%rsp)\nmovaps %xmm12, 144(%rsp)\n"
+#define RESTORED                                                                                    \
+	"movaps (%rsp), %xmm3\nmovaps 16(%rsp), %xmm4\nmovaps 32(%rsp), %xmm5\nmovaps 48(%rsp), %xmm6\n"   \
+	"movaps 64(%rsp), %xmm7\nmovaps 80(%rsp), %xmm8\nmovaps 96(%rsp), %xmm9\nmovaps 112(%rsp), %xmm10\n" \
+	"movaps 128(%rsp), %xmm11\nmovaps 144(%rsp), %xmm12\n"                                             \
+	"add $160, %rsp\npop %r10\npop %r9\npop %r8\npop %rsi\npop %rdi\nret\n"
 
 /* A function that passes its arguments on and keeps the registers that VEX allocates. */
-#define KEEPING(name, callee)                                                                          \
-	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n"                        \
-		"push %rdi\npush %rsi\npush %r8\npush %r9\npush %r10\nsub $160, %rsp\n"                            \
-		"movaps %xmm3, (%rsp)\nmovaps %xmm4, 16(%rsp)\nmovaps %xmm5, 32(%rsp)\nmovaps %xmm6, 48(%rsp)\n"   \
-		"movaps %xmm7, 64(%rsp)\nmovaps %xmm8, 80(%rsp)\nmovaps %xmm9, 96(%rsp)\nmovaps %xmm10, 112(%rsp)\n" \
-		"movaps %xmm11, 128(%rsp)\nmovaps %xmm12, 144(%rsp)\n"                                         \
-		"call " #callee "\n"                                                                           \
-		"movaps (%rsp), %xmm3\nmovaps 16(%rsp), %xmm4\nmovaps 32(%rsp), %xmm5\nmovaps 48(%rsp), %xmm6\n"   \
-		"movaps 64(%rsp), %xmm7\nmovaps 80(%rsp), %xmm8\nmovaps 96(%rsp), %xmm9\nmovaps 112(%rsp), %xmm10\n" \
-		"movaps 128(%rsp), %xmm11\nmovaps 144(%rsp), %xmm12\n"                                         \
-		"add $160, %rsp\npop %r10\npop %r9\npop %r8\npop %rsi\npop %rdi\nret\n"                            \
+#define KEEPING(name, callee)                                                                       \
+	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" SAVED "call " #callee "\n" RESTORED \
 		".size " #name ", . - " #name "\n")
 
 KEEPING(kept_rare_read, slope_thread_read);
 KEEPING(kept_rare_stale, slope_thread_read_stale);
 KEEPING(kept_rare_settle, slope_log_settle);
+KEEPING(kept_rare_jump, tool_jump_address);
 
 /* slope_log_take for the running fiber. */
 static inline Bool taken(struct slope_thread *t, UInt word)
@@ -138,3 +142,14 @@ KEPT(16, 16, "test $3, %%dl\njnz 8f\n" THEN("kept_read_pair", "8") "jmp kept_rea
 KEPT(32, 32, "test $3, %%dl\njnz 8f\n" THEN("kept_read_16", "16") "jmp kept_read_16\n"
 	MISALIGNED(PAIR("0") PAIR("8") PAIR("16") PAIR("24") PAIR("28"),
 		   THEN("kept_read_16", "16") THEN("kept_read_16", "16") "jmp kept_read_word\n"))
+
+/* The first two arguments are what was in their registers. */
+__attribute__((used)) void kept_jump_to(UWord unused, UWord unused_too, Addr target, void *guest_state)
+{
+	kept_rare_jump(guest_state, target, *(const Addr *)((const HChar *)guest_state + STACK_POINTER));
+}
+
+__attribute__((naked)) void kept_jump(void)
+{
+	__asm__ volatile("mov %rbp, %rcx\njmp kept_jump_to\n");
+}

@@ -139,6 +139,7 @@ struct tool {
 
 extern struct tool tool;
 
+#define STACK_POINTER ((UInt)offsetof(VexGuestAMD64State, guest_RSP))
 #define SLOTS_OFFSET ((UInt)sizeof(VexGuestAMD64State))    /* the first shadow copy lies behind it */
 
 static inline struct slots *slots_of(void *guest_state)
