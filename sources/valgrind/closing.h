@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The log of first reads (core/log.h) when an activation ends that has called
- * others: its entries are counted, and those that the caller keeps close up. Sixteen at a time with AVX-512, by the core elsewhere: nobody can foretell
+ * others: its entries are counted, and those that the caller keeps close up.
+ * Sixteen at a time with AVX-512, by the core elsewhere: nobody can foretell
  * how many there are, and a loop that goes round for each of them costs more
  * than all of this.
  */
@@ -21,7 +22,8 @@ static inline UWord closing_bits(UInt mask, UWord left)
 
 /*
  * The log from byte `first` on: how many entries are older than *counted; those
- * that are older than *kept close up, and the log ends behind them. Lanes behind the log's end are read and written, but not counted. Neither
+ * that are older than *kept close up, and the log ends behind them. Lanes
+ * behind the log's end are read and written, but not counted. Neither
  * compilers nor VEX use the registers that this does.
  */
 static inline UWord closing_by_16(struct read_log *log, UWord first, const uint32_t *counted, const uint32_t *kept)
