@@ -126,7 +126,10 @@ struct slope_thread {
 	uint64_t *log_end;           /* bytes of it that are used */
 	unsigned char *tally;        /* struct slope_tally, of all pending activations: core/tally.h */
 	uint32_t tallies, tally_capacity;
+	bool plain;                  /* slope_thread_is_plain */
 	uint32_t visiting;           /* it may be looking at other threads' words */
+	uint64_t owned;              /* slope_sharing_owned, twice */
+	const struct slope_log_scans *log_scans;
 	struct slope_sharing_steps steps;
 
 	/* Other threads look at these. */
@@ -137,7 +140,6 @@ struct slope_thread {
 	uint64_t os_id;              /* what the system calls it */
 	char name[32];
 	bool ended, collecting;
-	bool plain;                  /* slope_thread_is_plain */
 	uint32_t toggles;            /* activations of SLOPE_FN_TOGGLE functions on the stack */
 
 	struct slope_shadow shadow;

@@ -196,6 +196,11 @@ bool checks_possible(void);
 /* And what compacting.h has AVX-512 for? */
 bool checks_have_16(void);
 
+/* ---- logscans.c ---- */
+
+/* Where checks_have_16. */
+extern const struct slope_log_scans logscans_by_16;
+
 /* ---- strings.c ---- */
 
 void strings_before(struct emit *e);
