@@ -22,7 +22,6 @@
 #include "core/slabs.h"
 
 #define TAIL_RUN_MAX 256u
-#define SETTLED_ENTRIES 192u     /* so many that stay in a section cost too much at returns */
 
 /* ---- the usual case: one cost unit, collecting, no stack switch just behind us (tool.usual) ---- */
 
@@ -213,17 +212,6 @@ static SLOPE_APART void return_unusual(struct slots *slots, Addr sp)
 	tool_fill_slots(f, slots);
 }
 
-/* slope_log_shorten: entries that the top has read before are not looked at again, and if too many are left, none is. */
-static void shorten_log(struct slope_thread *core)
-{
-	const struct slope_frame *top = core->top;
-
-	if (!tool.by_16)
-		slope_log_shorten(core);
-	else if (closing_by_16(tool.log, top->log, &top->stamp, &top->stamp) > SETTLED_ENTRIES)
-		slope_log_settle(core);
-}
-
 /* What most returns need not do: a new point, a shorter log, the end of the frames from which the last one was jumped to. */
 static SLOPE_APART void return_more(void *guest_state, Addr sp, struct slope_record *record, UWord n, UWord spent, Bool counted)
 {
@@ -232,7 +220,7 @@ static SLOPE_APART void return_more(void *guest_state, Addr sp, struct slope_rec
 	if (!counted)
 		slope_frames_point(core, record, n, spent);
 	if (tool.log->bytes - core->top->log > SLOPE_LOG_SECTION_BYTES)
-		shorten_log(core);
+		slope_log_shorten(core);
 	if (core->top->sp <= sp)
 		tool_return(guest_state, sp);
 }
@@ -253,15 +241,17 @@ static inline void leave_usual(void *guest_state, Addr sp, struct slope_thread *
 /* As tool_return, where others have been called. */
 static SLOPE_APART void return_of_caller(void *guest_state, Addr sp, struct slope_thread *core, struct slope_frame *f)
 {
-	UWord n = (UWord)f->rms;
+	struct read_log *log = tool.log;
+	UWord n = (UWord)f->rms, entries = (log->bytes - f->log) / sizeof log->entry[0], counted;
 
-	if (tool.log->bytes != f->log) {
-		if (LIKELY(tool.by_16)) {
-			n += closing_by_16(tool.log, f->log, &f->stamp, &f[-1].stamp);
-		} else {
-			slope_log_close(core);
-			n = (UWord)f->rms;
-		}
+	if (entries && LIKELY(tool.by_16)) {
+		uint32_t *first = (uint32_t *)((HChar *)log->entry + f->log);
+
+		log->bytes = f->log + closing_keep(first, entries, &f[-1].stamp, &f->stamp, &counted) * sizeof log->entry[0];
+		n += counted;
+	} else if (entries) {
+		slope_log_close(core);
+		n = (UWord)f->rms;
 	}
 	if (UNLIKELY(!slope_tally_flush_known(core, f, n, 1)))
 		slope_tally_flush_any(core, f, n);

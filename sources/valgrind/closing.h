@@ -1,71 +1,68 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The log of first reads (core/log.h) when an activation ends that has called
- * others: its entries are counted, and those that the caller keeps close up.
- * Sixteen at a time with AVX-512, by the core elsewhere: nobody can foretell
- * how many there are, and a loop that goes round for each of them costs more
- * than all of this.
+ * The log of first reads (core/log.h), sixteen entries at a time with AVX-512:
+ * at the end of an activation that has called others, and the scans of the
+ * core. Nobody can foretell how many entries there are, and a loop that goes
+ * round for each of them costs more than all of this.
+ *
+ * Neither compilers nor VEX use the registers that it does.
  */
 #ifndef SLOPE_SOURCES_VALGRIND_CLOSING_H
 #define SLOPE_SOURCES_VALGRIND_CLOSING_H
 
 #include "sources/valgrind/tool.h"
 
-/* Of a mask's first `left` bits, how many are set? */
-static inline UWord closing_bits(UInt mask, UWord left)
+#define CLOSING_LANES 16u
+
+/* Does the processor have what this needs, and does the system keep it? */
+Bool closing_possible(void);
+
+extern const struct slope_log_scans closing_scans;
+
+/* Of a mask's first `count` bits, how many are set? */
+static inline UWord closing_bits(UInt mask, UWord count)
 {
-	UWord bits, first = left < 16 ? left : 16;
+	UWord bits, first = count < CLOSING_LANES ? count : CLOSING_LANES;
 
 	__asm__("bzhi %2, %1, %0; popcnt %0, %0" : "=r"(bits) : "r"((UWord)mask), "r"(first) : "cc");
 	return bits;
 }
 
-/*
- * The log from byte `first` on: how many entries are older than *counted; those
- * that are older than *kept close up, and the log ends behind them. Lanes
- * behind the log's end are read and written, but not counted. Neither
- * compilers nor VEX use the registers that this does.
- */
-static inline UWord closing_by_16(struct read_log *log, UWord first, const uint32_t *counted, const uint32_t *kept)
+/* Which of sixteen entries are older than a stamp? */
+static inline UInt closing_older(const uint32_t *entry, const uint32_t *stamp)
 {
-	HChar *from = (HChar *)log->entry + first, *to = from;
-	UWord left = (log->bytes - first) / sizeof log->entry[0], n = 0;
-	UInt stays, counts;
+	UInt older;
 
-	for (;;) {
-		__asm__ volatile("vmovdqu32 (%2), %%zmm16\n\t"
-				 "vpcmpud $1, %4%{1to16%}, %%zmm16, %%k1\n\t"
-				 "kmovw %%k1, %1\n\t"
-				 "vpcmpud $1, %5%{1to16%}, %%zmm16, %%k1\n\t"
-				 "vpcompressd %%zmm16, %%zmm16%{%%k1%}%{z%}\n\t"
-				 "vmovdqu32 %%zmm16, (%3)\n\t"
-				 "kmovw %%k1, %0"
-				 : "=&r"(stays), "=&r"(counts) : "r"(from), "r"(to), "m"(*counted), "m"(*kept) : "memory");
-		to += 4 * closing_bits(stays, left);
-		n += closing_bits(counts, left);
-		if (LIKELY(left <= 16))
-			break;
-		left -= 16;
-		from += 64;
-	}
-	log->bytes = (UWord)(to - (HChar *)log->entry);
-	return n;
+	__asm__ volatile("vmovdqu32 %1, %%zmm16\n\t"
+			 "vpcmpud $1, %2%{1to16%}, %%zmm16, %%k1\n\t"
+			 "kmovw %%k1, %0"
+			 : "=r"(older) : "m"(*(const uint32_t (*)[CLOSING_LANES])entry), "m"(*stamp));
+	return older;
 }
 
-/* Does the processor have all that, and does the system keep it? */
-static inline Bool closing_has_16(void)
+/*
+ * `count` entries from `entry` on: those that are older than *stamp close up there, and how many that were is returned; *counted:
+ * how many are older than *top. Up to 16 entries behind them are read and written.
+ */
+static inline UWord closing_keep(uint32_t *entry, UWord count, const uint32_t *stamp, const uint32_t *top, UWord *counted)
 {
-	UInt a, b, c, d, low, high;
+	uint32_t *to = entry;
+	const uint32_t *from = entry;
 
-	__asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(0), "2"(0));
-	if (a < 7)
-		return False;
-	__asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(1), "2"(0));
-	if (!(c >> 27 & 1) || !(c >> 23 & 1))    /* xgetbv, popcnt */
-		return False;
-	__asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-	__asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(7), "2"(0));
-	return (low & 0xe6) == 0xe6 && (b >> 8 & 1) && (b >> 16 & 1);    /* bmi2, avx512f */
+	for (*counted = 0;; count -= CLOSING_LANES, from += CLOSING_LANES) {
+		UInt counts = closing_older(from, top), stays;
+
+		/* The sixteen are still in zmm16. */
+		__asm__ volatile("vpcmpud $1, %2%{1to16%}, %%zmm16, %%k1\n\t"
+				 "vpcompressd %%zmm16, %%zmm16%{%%k1%}%{z%}\n\t"
+				 "vmovdqu32 %%zmm16, %1\n\t"
+				 "kmovw %%k1, %0"
+				 : "=&r"(stays), "=m"(*(uint32_t (*)[CLOSING_LANES])to) : "m"(*stamp));
+		to += closing_bits(stays, count);
+		*counted += closing_bits(counts, count);
+		if (LIKELY(count <= CLOSING_LANES))
+			return (UWord)(to - entry);
+	}
 }
 
 #endif

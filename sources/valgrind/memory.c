@@ -9,7 +9,7 @@
  * be had, or the client is granted memory beyond it, code is translated anew
  * with a call for each access: slower, and the same answers.
  */
-#include "sources/valgrind/tool.h"
+#include "sources/valgrind/closing.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_transtab.h"
 #include "pub_tool_vkiscnums.h"
@@ -93,7 +93,7 @@ void tool_log_new(struct fiber *f)
 {
 	f->log = map_pages(slope_page_round(sizeof *f->log), 0);
 	if (f->log)
-		slope_log_set(f->core, f->log->entry, &f->log->bytes);
+		slope_log_set(f->core, f->log->entry, &f->log->bytes, tool.by_16 ? &closing_scans : NULL);
 }
 
 void tool_log_free(struct fiber *f)

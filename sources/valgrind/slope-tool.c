@@ -112,7 +112,7 @@ static void start(void)
 	config.toggled = tool.options.toggle != NULL;
 	choose_contexts(&config);
 	tool.plain = config.units == 1 && !config.toggled;
-	tool.by_16 = closing_has_16();
+	tool.by_16 = closing_possible();
 	while (1 << config.cell_log2 < cell)
 		config.cell_log2++;
 	config.marked = config.cell_log2 == 2;
