@@ -366,7 +366,7 @@ static void on_write(struct block *b, IRExpr *address, Int bytes)
 
 static IRExpr *stack_pointer(struct block *b)
 {
-	return assign(b, Ity_I64, IRExpr_Get(RSP_OFFSET, Ity_I64));
+	return assign(b, Ity_I64, IRExpr_Get(STACK_POINTER, Ity_I64));
 }
 
 /* The stub will jump to a function; frames at or below its return address were left without a return that we saw. */
@@ -521,7 +521,7 @@ static void on_statement(struct block *b, IRStmt *st, const struct linkage *link
 		bring_counter_up_to_date(b);
 		break;
 	case Ist_Put:
-		if (st->Ist.Put.offset == RSP_OFFSET && !derives_from_sp(b, st->Ist.Put.data))
+		if (st->Ist.Put.offset == STACK_POINTER && !derives_from_sp(b, st->Ist.Put.data))
 			on_stack_pointer(b, st->Ist.Put.data);
 		break;
 	default:
