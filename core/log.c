@@ -93,7 +93,7 @@ void slope_log_shorten(struct slope_thread *t)
 {
 	size_t counted;
 
-	if (slope_log_end(t) - t->top->log > SLOPE_LOG_LONG_BYTES ||
+	if ((uint32_t)slope_log_end(t) - t->top->log > SLOPE_LOG_LONG_BYTES ||
 	    keep_older(t, t->top->stamp, &counted) * sizeof *t->log > SLOPE_LOG_SETTLED_BYTES)
 		slope_log_settle(t);
 }

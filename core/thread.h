@@ -19,6 +19,8 @@
 
 /* Binary digits after the first that sizes of edges keep: see slope_points_edge. */
 #define SLOPE_EDGE_BITS 3u
+/* Callers of a function are told apart by so many pairs of edges at hand. */
+#define SLOPE_EDGE_PAIRS 4u
 
 /* Activations of the caller with sizes of one bin, and what they called. `cost` has one entry per unit. */
 struct slope_edge_row {
@@ -51,9 +53,9 @@ struct slope_record {
 	 */
 	uint64_t again_n, again_cost;      /* of the last one; n is UINT64_MAX when there is none to compare with */
 	uint64_t again;              /* so many more like it */
-	struct slope_edge *edge[2];  /* the one used last, and the one before */
 	uint64_t self[SLOPE_UNITS_MAX];
 	uint64_t nested[SLOPE_UNITS_MAX];  /* inclusive, of activations inside another one of the same function */
+	struct slope_edge *edge[2 * SLOPE_EDGE_PAIRS];     /* some that were used last: slope_record_pair */
 	struct slope_edge *edges;    /* all of them */
 	struct slope_points points[SLOPE_METRICS];
 };
@@ -220,6 +222,12 @@ static inline struct slope_record *slope_thread_record(const struct slope_thread
 	if (page >= t->record_pages || !t->record[page])
 		return NULL;
 	return t->record[page][fn & ((1u << SLOPE_RECORD_PAGE_LOG2) - 1)];
+}
+
+/* Where a caller's edge is found: in the first of a pair if it was used last, or in the second. */
+SLOPE_INLINE struct slope_edge **slope_record_pair(struct slope_record *callee, uint32_t caller)
+{
+	return &callee->edge[2 * (caller % SLOPE_EDGE_PAIRS)];
 }
 
 /* What has only been counted goes into the points. They may be read afterwards. */

@@ -49,7 +49,7 @@ bool checks_have_16(void)
 	uint32_t a = 1, b, c = 0, d, low, high;
 
 	__asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-	if (!(c >> 27 & 1))
+	if (!(c >> 27 & 1) || observer.narrow)
 		return false;
 	__asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
 	a = 7;

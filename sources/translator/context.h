@@ -108,9 +108,9 @@
 #define RECORD_AGAIN_N 16
 #define RECORD_AGAIN_COST 24
 #define RECORD_AGAIN 32
-#define RECORD_EDGE 40
-#define RECORD_SELF 56
-#define RECORD_NESTED 88
+#define RECORD_SELF 40
+#define RECORD_NESTED 72
+#define RECORD_EDGE 104
 /* of struct slope_edge with one unit, */
 #define EDGE_CALLER 8
 #define EDGE_FIRST 12
@@ -118,6 +118,7 @@
 #define EDGE_NESTED 16
 #define EDGE_ROW 24
 #define EDGE_BITS 3              /* SLOPE_EDGE_BITS */
+#define EDGE_PAIRS 4             /* SLOPE_EDGE_PAIRS */
 /* of struct slope_tally with one unit, of struct codecache_target and of struct fiber. */
 #define TALLY_CALLEE 0
 #define TALLY_OUTER 8

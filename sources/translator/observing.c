@@ -66,6 +66,8 @@ bool observing_option(const char *option)
 		o->by_call = system_same(option, "--access=call");
 		return true;
 	}
+	if (system_same(option, "--access=narrow"))
+		return o->narrow = true;
 	if (take_text(option, "--slope-out=", &o->out)) {
 		o->profiles = true;
 		return true;

@@ -67,6 +67,7 @@ struct observer {
 	struct slope_session session;
 	bool trms;
 	bool by_call;                /* --access=call */
+	bool narrow;                 /* --access=narrow: no vectors of sixteen words, whatever the processor has */
 	bool inlined;                /* translated code holds checks */
 	uint32_t units;
 	int unit_ir, unit_bb, unit_time;     /* which cost is which; -1: not counted */

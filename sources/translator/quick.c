@@ -60,8 +60,9 @@ AS_ASSEMBLY_HAS_IT(slope_tally, cost, TALLY_COST);
 AS_ASSEMBLY_HAS_IT(codecache_target, fn, TARGET_FN);
 AS_ASSEMBLY_HAS_IT(fiber, tail_run, FIBER_TAIL_RUN);
 _Static_assert(sizeof(struct slope_frame) == FRAME_BYTES, "as usual.S has it");
+_Static_assert(FRAME_FLAGS == FRAME_FN + 4 && FRAME_LOG == FRAME_FN + 6 && FRAME_STAMP == FRAME_TALLIES + 4, "as usual.S stores them");
 _Static_assert(sizeof(struct slope_tally) + sizeof(uint64_t) == TALLY_BYTES, "as usual.S has it");
-_Static_assert(EDGE_NESTED + sizeof(uint64_t) == EDGE_ROW && SLOPE_EDGE_BITS == EDGE_BITS, "as usual.S has it");
+_Static_assert(EDGE_NESTED + sizeof(uint64_t) == EDGE_ROW && SLOPE_EDGE_BITS == EDGE_BITS && SLOPE_EDGE_PAIRS == EDGE_PAIRS, "as usual.S has it");
 _Static_assert(SLOPE_LOG_BYTES == CTX_LOG_BYTES && SLOPE_LOG_SECTION_BYTES == LOG_SECTION_BYTES, "as gate.S and usual.S have it");
 _Static_assert(SLOPE_STAMP_MARKS == STAMP_MARKS && SLOPE_STAMP_STEP == STAMP_STEP, "as gate.S and usual.S have it");
 

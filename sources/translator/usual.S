@@ -47,6 +47,15 @@
 	cmp $CTX_QUICKS, %ecx
 	jae \unusual
 	mov %gs:CTX_QUICK_AT(,%rcx,8), %rdx
+	.if \way == CALL
+	/* The return will find its place here, without a look into the table. */
+	lea 8(%rsp), %ecx
+	and $CTX_RETURNS_MASK*8, %ecx
+	rorx $32, %rax, %rsi
+	mov 8(%rsp), %edi
+	mov %esi, %gs:CTX_RETURNS+4(%rcx)
+	mov %edi, %gs:CTX_RETURNS(%rcx)
+	.endif
 	mov %gs:CTX_CORE, %rsi
 	test %rdx, %rdx
 	je \unusual
@@ -78,42 +87,30 @@
 	or $STAMP_MARKS, %ecx
 	cmp CORE_STAMP_LIMIT(%rsi), %ecx
 	jae \unusual
-	.if \way == CALL
-	/* The return will find its place here, without a look into the table. */
-	shr $32, %rax
-	lea 8(%rsp), %ecx
-	and $CTX_RETURNS_MASK*8, %ecx
-	mov %eax, %gs:CTX_RETURNS+4(%rcx)
-	mov 8(%rsp), %eax
-	mov %eax, %gs:CTX_RETURNS(%rcx)
-	mov CORE_CLOCK(%rsi), %ecx
-	add $STAMP_STEP, %ecx
-	or $STAMP_MARKS, %ecx
-	.endif
 	mov %ecx, CORE_CLOCK(%rsi)
 	mov %ecx, CORE_STAMP(%rsi)
-	mov %ecx, FRAME_BYTES+FRAME_STAMP(%rdi)
 	mov %ecx, %eax
 	shl $32, %rcx
-	or %rcx, %rax
-	mov %rax, %gs:CTX_TOP
 	incl RECORD_ACTIVE(%rdx)
+	or %rcx, %rax
 	mov %rdx, FRAME_BYTES+FRAME_RECORD(%rdi)
-	mov RECORD_FN(%rdx), %edx
-	lea 8(%rsp), %rcx
-	mov %rdx, %gs:CTX_TOP_FN
-	mov %edx, FRAME_BYTES+FRAME_FN(%rdi)
-	mov %rcx, %gs:CTX_TOP_SP
-	xor %ecx, %ecx
-	mov %gs:CTX_LOG, %eax
-	mov %gs:CTX_COST, %rdx
-	shl $16, %eax                        /* no flags */
-	mov %rcx, FRAME_BYTES+FRAME_RMS(%rdi)
-	mov %eax, FRAME_BYTES+FRAME_FLAGS(%rdi)
+	mov %rax, %gs:CTX_TOP
 	mov CORE_TALLIES(%rsi), %eax
-	mov %rcx, FRAME_BYTES+FRAME_CHILD(%rdi)
+	mov RECORD_FN(%rdx), %edx
+	or %rcx, %rax
+	mov %rdx, %gs:CTX_TOP_FN
+	mov %rax, FRAME_BYTES+FRAME_TALLIES(%rdi)    /* and the stamp */
+	mov %gs:CTX_LOG, %eax
+	lea 8(%rsp), %rcx
+	shl $48, %rax
+	mov %rcx, %gs:CTX_TOP_SP
+	or %rdx, %rax
+	mov %gs:CTX_COST, %rdx
+	xor %ecx, %ecx
+	mov %rax, FRAME_BYTES+FRAME_FN(%rdi)         /* no flags, and where the log ends */
+	mov %rcx, FRAME_BYTES+FRAME_RMS(%rdi)
 	mov %rdx, FRAME_BYTES+FRAME_ENTRY(%rdi)
-	mov %eax, FRAME_BYTES+FRAME_TALLIES(%rdi)
+	mov %rcx, FRAME_BYTES+FRAME_CHILD(%rdi)
 	sub $-FRAME_BYTES, %rdi
 	mov %rdi, CORE_FRAME(%rsi)
 	incq CORE_DEPTH(%rsi)
@@ -313,8 +310,6 @@ first_call:
 	inc %eax
 	mov %eax, CORE_TALLIES(%rsi)
 	mov %eax, RECORD_TALLY(%rdx)
-	mov RECORD_EDGE(%rdx), %rax
-	prefetcht0 (%rax)
 	jmp 3b
 hint_ends:
 	movl $0, CORE_HINT_SPAN(%rsi)
@@ -356,7 +351,11 @@ has_called:
 	shl $5, %r9
 	add CORE_TALLY(%rsi), %r9
 	mov TALLY_CALLEE-TALLY_BYTES(%r9), %r10
-	mov RECORD_EDGE(%r10), %r11
+	mov %ecx, %eax
+	and $EDGE_PAIRS-1, %eax
+	shl $4, %eax
+	add %r10, %rax
+	mov RECORD_EDGE(%rax), %r11
 	test %r11, %r11
 	je 6f
 	cmp %ecx, EDGE_CALLER(%r11)
@@ -386,7 +385,7 @@ flushed:
 	mov %gs:CTX_KEPT+16, %rax
 	bring_more
 	jmp counted
-6:	mov RECORD_EDGE+8(%r10), %r11
+6:	mov RECORD_EDGE+8(%rax), %r11
 	test %r11, %r11
 	je other_edges
 	cmp %ecx, EDGE_CALLER(%r11)
