@@ -105,6 +105,7 @@ struct options {
 	const HChar *cost, *input;
 	Bool access_by_call;         /* no inlined checks: slower, the reference */
 	Bool access_by_ir;           /* checks as where VEX is not as inserted.h expects */
+	Bool narrow;                 /* without AVX-512, whatever the processor has */
 	Int contexts;                /* -1: none; 0: a tree; else the k of a forest */
 	Bool context_sites, context_collapse;
 	const HChar *burst;          /* period/length, in units of cost; NULL: contexts are kept all the time */
