@@ -244,10 +244,12 @@ static SLOPE_APART void return_of_caller(void *guest_state, Addr sp, struct slop
 	struct read_log *log = tool.log;
 	UWord n = (UWord)f->rms, entries = (log->bytes - f->log) / sizeof log->entry[0], counted;
 
-	if (entries && LIKELY(tool.by_16)) {
+	if (entries && LIKELY(tool.log_lanes)) {
 		uint32_t *first = (uint32_t *)((HChar *)log->entry + f->log);
+		UWord kept = LIKELY(tool.log_lanes == 16) ? closing_keep(first, entries, &f[-1].stamp, &f->stamp, &counted) :
+							    closing_keep_8(first, entries, &f[-1].stamp, &f->stamp, &counted);
 
-		log->bytes = f->log + closing_keep(first, entries, &f[-1].stamp, &f->stamp, &counted) * sizeof log->entry[0];
+		log->bytes = f->log + kept * sizeof log->entry[0];
 		n += counted;
 	} else if (entries) {
 		slope_log_close(core);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The log of first reads (core/log.h), sixteen entries at a time with AVX-512:
- * at the end of an activation that has called others, and the scans of the
+ * The log of first reads (core/log.h), sixteen entries at a time with AVX-512,
+ * or eight with AVX2: at the end of an activation that has called others, and the scans of the
  * core. Nobody can foretell how many entries there are, and a loop that goes
  * round for each of them costs more than all of this.
  *
- * Neither compilers nor VEX use the registers that it does.
+ * Neither compilers nor VEX use the registers of AVX-512, and VEX not the upper
+ * halves of AVX's.
  */
 #ifndef SLOPE_SOURCES_VALGRIND_CLOSING_H
 #define SLOPE_SOURCES_VALGRIND_CLOSING_H
@@ -14,10 +15,10 @@
 
 #define CLOSING_LANES 16u
 
-/* Does the processor have what this needs, and does the system keep it? */
-Bool closing_possible(void);
-
-extern const struct slope_log_scans closing_scans;
+/* How many at once, with what the processor has and the system keeps: 16, 8, or 0 for none of this. Not more than `most`. */
+UInt closing_lanes(UInt most);
+/* For as many at once; NULL for 0. */
+const struct slope_log_scans *closing_scans(UInt lanes);
 
 /* Of a mask's first `count` bits, how many are set? */
 static inline UWord closing_bits(UInt mask, UWord count)
@@ -64,5 +65,8 @@ static inline UWord closing_keep(uint32_t *entry, UWord count, const uint32_t *s
 			return (UWord)(to - entry);
 	}
 }
+
+/* The same by eight. */
+UWord closing_keep_8(uint32_t *entry, UWord count, const uint32_t *stamp, const uint32_t *top, UWord *counted);
 
 #endif

@@ -93,7 +93,7 @@ void tool_log_new(struct fiber *f)
 {
 	f->log = map_pages(slope_page_round(sizeof *f->log), 0);
 	if (f->log)
-		slope_log_set(f->core, f->log->entry, &f->log->bytes, tool.by_16 ? &closing_scans : NULL);
+		slope_log_set(f->core, f->log->entry, &f->log->bytes, closing_scans(tool.log_lanes));
 }
 
 void tool_log_free(struct fiber *f)

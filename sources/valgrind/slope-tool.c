@@ -40,7 +40,7 @@ static Bool take_option(const HChar *arg)
 	if (VG_STR_CLO(arg, "--access", text)) {
 		o->access_by_call = VG_(strcmp)(text, "call") == 0;
 		o->access_by_ir = VG_(strcmp)(text, "ir") == 0;
-		o->narrow = o->access_by_call || VG_(strcmp)(text, "narrow") == 0;
+		o->narrow = VG_(strcmp)(text, "narrow") == 0;
 		return True;
 	}
 	if (VG_STR_CLO(arg, "--toggle", text))
@@ -113,7 +113,7 @@ static void start(void)
 	config.toggled = tool.options.toggle != NULL;
 	choose_contexts(&config);
 	tool.plain = config.units == 1 && !config.toggled;
-	tool.by_16 = !tool.options.narrow && closing_possible();
+	tool.log_lanes = closing_lanes(tool.options.access_by_call ? 0 : tool.options.narrow ? 8 : 16);
 	while (1 << config.cell_log2 < cell)
 		config.cell_log2++;
 	config.marked = config.cell_log2 == 2;

@@ -8,7 +8,7 @@
  *   inserted.c    checks as machine code of our own instead of IR
  *   checkcode.c   that machine code
  *   kept.c        what it calls, keeping registers
- *   closing.c     the log of first reads, sixteen at a time
+ *   closing.c     the log of first reads, many at a time
  *   calls.c       calls, returns, jumps between functions, signals
  *   stacks.c      one fiber per stack: threads, coroutines, switches
  *   memory.c      shadow windows, the slow side of reads and writes, the kernel
@@ -133,7 +133,7 @@ struct tool {
 	struct fiber *fiber;         /* the one whose code runs */
 	struct slope_thread *core;   /* its core */
 	struct read_log *log;        /* its log, or one that is always full */
-	Bool by_16;                  /* closing.h can be used */
+	UInt log_lanes;              /* of closing.h; 0: none */
 	UInt exec_count;             /* images that this process has left by exec */
 	Int exit_code;               /* -1 until the program names one */
 };
