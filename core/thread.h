@@ -42,20 +42,26 @@ struct slope_edge {
 	uint64_t nested[];           /* per unit: inclusive, of the callee's activations inside another one of it */
 };
 
+/*
+ * Most activations are as one of the last few of their function: these are only
+ * counted, until another one comes in their place or somebody wants to know (slope_record_settle).
+ */
+struct slope_again {
+	uint64_t n, cost;            /* one that has a point; n is UINT64_MAX when there is none to compare with */
+	uint64_t count;              /* so many more like it */
+};
+
+#define SLOPE_AGAIN 8u
+
 /* One function in one thread. What its points add up to is not kept twice: see slope_record_totals. */
 struct slope_record {
 	uint32_t fn, flags;          /* flags: the function's, SLOPE_FN_*, and SLOPE_RECORD_CONTEXTS */
 	uint32_t active;             /* activations on the stack now */
 	uint32_t tally;              /* position + 1 of its highest tally (core/tally.h); 0: none */
-	/*
-	 * Most activations are as the one before: these are only counted, until
-	 * another one comes or somebody wants to know (slope_record_settle).
-	 */
-	uint64_t again_n, again_cost;      /* of the last one; n is UINT64_MAX when there is none to compare with */
-	uint64_t again;              /* so many more like it */
 	uint64_t self[SLOPE_UNITS_MAX];
 	uint64_t nested[SLOPE_UNITS_MAX];  /* inclusive, of activations inside another one of the same function */
 	struct slope_edge *edge[2 * SLOPE_EDGE_PAIRS];     /* some that were used last: slope_record_pair */
+	struct slope_again again[SLOPE_AGAIN];     /* slope_record_again */
 	struct slope_edge *edges;    /* all of them */
 	struct slope_points points[SLOPE_METRICS];
 };
@@ -228,6 +234,19 @@ static inline struct slope_record *slope_thread_record(const struct slope_thread
 SLOPE_INLINE struct slope_edge **slope_record_pair(struct slope_record *callee, uint32_t caller)
 {
 	return &callee->edge[2 * (caller % SLOPE_EDGE_PAIRS)];
+}
+
+/* Where activations of this size and cost are counted, if they are. */
+SLOPE_INLINE struct slope_again *slope_record_again(struct slope_record *record, uint64_t n, uint64_t cost)
+{
+	return &record->again[(n + cost) % SLOPE_AGAIN];
+}
+
+/* Nothing is there to compare with; what was counted must be settled. */
+static inline void slope_record_forget(struct slope_record *record)
+{
+	for (unsigned i = 0; i < SLOPE_AGAIN; i++)
+		record->again[i] = (struct slope_again){ .n = UINT64_MAX };
 }
 
 /* What has only been counted goes into the points. They may be read afterwards. */

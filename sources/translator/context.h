@@ -105,12 +105,15 @@
 #define RECORD_FLAGS 4
 #define RECORD_ACTIVE 8
 #define RECORD_TALLY 12
-#define RECORD_AGAIN_N 16
-#define RECORD_AGAIN_COST 24
-#define RECORD_AGAIN 32
-#define RECORD_SELF 40
-#define RECORD_NESTED 72
-#define RECORD_EDGE 104
+#define RECORD_SELF 16
+#define RECORD_NESTED 48
+#define RECORD_EDGE 80
+#define RECORD_AGAIN 144
+/* of struct slope_again, */
+#define AGAIN_N 0
+#define AGAIN_COST 8
+#define AGAIN_COUNT 16
+#define AGAIN_PLACES 8           /* SLOPE_AGAIN */
 /* of struct slope_edge with one unit, */
 #define EDGE_CALLER 8
 #define EDGE_FIRST 12

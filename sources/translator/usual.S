@@ -232,11 +232,16 @@ next_return:
 
 /* Its size is rax, its cost rcx. */
 counted:
-	cmp %rcx, RECORD_AGAIN_COST(%rdx)
+	lea (%rax,%rcx), %esi
+	and $AGAIN_PLACES-1, %esi
+	lea (%rsi,%rsi,2), %esi
+	lea RECORD_AGAIN(%rdx,%rsi,8), %rsi
+	cmp %rcx, AGAIN_COST(%rsi)
 	jne other_point
-	cmp %rax, RECORD_AGAIN_N(%rdx)
+	cmp %rax, AGAIN_N(%rsi)
 	jne other_point
-	incq RECORD_AGAIN(%rdx)
+	incq AGAIN_COUNT(%rsi)
+	mov %gs:CTX_CORE, %rsi
 point_counted:
 	mov %rcx, %rax
 	sub FRAME_CHILD(%rdi), %rax
@@ -438,6 +443,7 @@ flushed:
 	.endm
 
 other_point:
+	mov %gs:CTX_CORE, %rsi
 	to_c
 	mov %rsi, %rdi
 	mov %rdx, %rsi
