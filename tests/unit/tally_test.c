@@ -261,11 +261,11 @@ static void what_finds_no_memory_is_counted(void **state)
 	live(ENDLESS, &all, &lost);
 	assert_int_equal(lost, 0);
 	assert_true(all > 10000);
-	for (size_t pages = 0; pages < 100; pages++) {
+	for (size_t pages = 0; pages < 40; pages++) {
 		live(pages, &some, &lost);
 		short_of += lost > 0;
 	}
-	assert_true(short_of > 3);
+	assert_true(short_of > 2);               /* or this would test nothing */
 }
 
 int main(void)
