@@ -57,13 +57,14 @@ static void set_base(struct fiber *f, Addr base)
 	f->core->frame[0].sp = base;
 }
 
-static struct read_log no_log = { .bytes = SLOPE_LOG_BYTES };
+static struct read_log no_log;   /* always full */
 
 /* From now on its code runs. */
 static void run_fiber(struct fiber *f)
 {
 	tool.fiber = f;
 	tool.core = f ? f->core : NULL;
+	no_log.bytes = SLOPE_LOG_BYTES;
 	tool.log = f && f->log ? f->log : &no_log;
 	tool.usual = f && tool.plain && f->log && !tool.options.context_sites && f->core->collecting && !f->jumping && !f->landing;
 }
