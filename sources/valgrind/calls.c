@@ -16,7 +16,7 @@
  * are part of their caller. A chain of more than TAIL_RUN_MAX tail calls at
  * one stack pointer replaces its last frame instead of growing.
  */
-#include "sources/valgrind/tool.h"
+#include "sources/valgrind/closing.h"
 
 #include "core/frames.h"
 #include "core/slabs.h"
@@ -30,13 +30,16 @@ static inline const uint64_t *counter_of(const struct slots *slots)
 	return (const uint64_t *)&slots->counter;
 }
 
-static inline void fill_slots(const struct slope_thread *core, struct slots *slots)
+/* False, with nothing changed, when the function is not usual or was last called by another fiber, or there is no room. */
+static inline Bool enter_usual(struct slope_thread *core, struct slots *slots, const struct callee *callee, Addr sp)
 {
-	ULong stamps = (ULong)core->top_stamp << 32 | core->top_stamp;
+	struct slope_record *record = callee->record;
 
-	slots->top_stamps = stamps;
-	slots->top_fn = core->top->fn;
-	slots->top_sp = core->top->sp;
+	if (UNLIKELY(callee->core != core || !core->plain || record->flags ||
+		     !slope_frames_push_usual(core, record, sp, counter_of(slots), 1, tool.log->bytes)))
+		return False;
+	tool_show_top(slots, core->clock, core->marks, callee->fn, sp);
+	return True;
 }
 
 /* ---- any case ---- */
@@ -75,32 +78,36 @@ static void settled(struct fiber *f)
 {
 	f->jumping = False;
 	f->landing = 0;
-	tool.usual = tool.plain && !tool.options.context_sites && f->core->collecting;
+	tool.usual = tool.plain && f->log && !tool.options.context_sites && f->core->collecting;
 }
 
-static void call_unusual(struct slots *slots, UWord fn, Addr sp)
+/* The next call of it here will find its record. */
+static void remember_record(struct callee *callee, struct slope_thread *core)
+{
+	callee->record = slope_thread_record(core, (UInt)callee->fn);
+	callee->core = callee->record ? core : NULL;
+}
+
+static SLOPE_APART void call_unusual(struct slots *slots, struct callee *callee, Addr sp)
 {
 	struct fiber *f = tool.fiber;
 	const uint64_t *cost = costs(f, slots);
 
 	settled(f);
 	slope_thread_unwind(f->core, sp, cost);
-	enter(f, (UInt)fn, sp, 0, cost);
+	enter(f, (UInt)callee->fn, sp, 0, cost);
+	remember_record(callee, f->core);
 	tool_fill_slots(f, slots);
 }
 
-VG_REGPARM(3) void tool_call(void *guest_state, UWord fn, Addr sp)
+VG_REGPARM(3) void tool_call(void *guest_state, struct callee *callee, Addr sp)
 {
 	struct slots *slots = slots_of(guest_state);
 	struct slope_thread *core = tool.core;
 
 	/* Frames at or below sp were left without a return that we saw. */
-	if (UNLIKELY(!tool.usual || slots->top_sp <= sp || fn >= TOOL_FN_STUB)) {
-		call_unusual(slots, fn, sp);
-		return;
-	}
-	slope_frames_push(core, (UInt)fn, sp, 0, counter_of(slots), 1, 0);
-	fill_slots(core, slots);
+	if (UNLIKELY(!tool.usual || slots->top_sp <= sp || !enter_usual(core, slots, callee, sp)))
+		call_unusual(slots, callee, sp);
 }
 
 VG_REGPARM(2) void tool_call_stub(void *guest_state, Addr sp)
@@ -116,10 +123,10 @@ VG_REGPARM(2) void tool_call_stub(void *guest_state, Addr sp)
 
 VG_REGPARM(3) void tool_call_address(void *guest_state, Addr target, Addr sp)
 {
-	UInt fn = tool_function_at(target);
+	struct callee *callee = tool_callee_at(target);
 
-	if (fn != TOOL_FN_STUB)
-		tool_call(guest_state, fn, sp);
+	if (callee->fn != TOOL_FN_STUB)
+		tool_call(guest_state, callee, sp);
 	else
 		tool_call_stub(guest_state, sp);
 }
@@ -134,7 +141,7 @@ static UInt tail_run(const struct fiber *f, Addr sp)
 	return run;
 }
 
-static SLOPE_APART void jump_unusual(void *guest_state, UWord fn, Addr sp)
+static SLOPE_APART void jump_unusual(void *guest_state, struct callee *callee, Addr sp)
 {
 	struct fiber *f = tool.fiber;
 	struct slots *slots = slots_of(guest_state);
@@ -147,7 +154,7 @@ static SLOPE_APART void jump_unusual(void *guest_state, UWord fn, Addr sp)
 	/* Another coroutine begins on the stack of one that was never finished. */
 	if (landing && f->core->depth > 1 && f->core->frame[1].sp == sp) {
 		slope_thread_cut(f->core, 1, cost);
-	} else if (landing && f->core->top->fn == fn) {
+	} else if (landing && f->core->top->fn == callee->fn) {
 		tool_fill_slots(f, slots);
 		return;                  /* a loop */
 	}
@@ -156,45 +163,42 @@ static SLOPE_APART void jump_unusual(void *guest_state, UWord fn, Addr sp)
 		if (f->tail_run >= TAIL_RUN_MAX)
 			slope_thread_leave(f->core, cost);
 	}
-	enter(f, (UInt)fn, sp, 0, cost);
+	enter(f, (UInt)callee->fn, sp, 0, cost);
+	remember_record(callee, f->core);
 	tool_fill_slots(f, slots);
 }
 
-VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp)
+VG_REGPARM(3) void tool_jump(void *guest_state, struct callee *callee, Addr sp)
 {
 	struct slots *slots = slots_of(guest_state);
 
-	if (UNLIKELY(!tool.usual || slots->top_sp < sp || fn >= TOOL_FN_STUB ||
-		     (slots->top_sp == sp && ++tool.fiber->tail_run >= TAIL_RUN_MAX))) {
-		jump_unusual(guest_state, fn, sp);
-		return;
-	}
-	slope_frames_push(tool.core, (UInt)fn, sp, 0, counter_of(slots), 1, 0);
-	fill_slots(tool.core, slots);
+	if (UNLIKELY(!tool.usual || slots->top_sp < sp || (slots->top_sp == sp && ++tool.fiber->tail_run >= TAIL_RUN_MAX) ||
+		     !enter_usual(tool.core, slots, callee, sp)))
+		jump_unusual(guest_state, callee, sp);
 }
 
 VG_REGPARM(3) void tool_jump_address(void *guest_state, Addr target, Addr sp)
 {
-	UInt fn = tool_function_at(target);
+	struct callee *callee = tool_callee_at(target);
 	Bool lands = tool.fiber->jumping;
 
 	tool.fiber->jumping = False;
 	/* A longjmp lands in the middle of a function that is on top already. */
-	if (!lands && fn != TOOL_FN_STUB && fn != slots_of(guest_state)->top_fn)
-		tool_jump(guest_state, fn, sp);
+	if (!lands && callee->fn != TOOL_FN_STUB && callee->fn != slots_of(guest_state)->top_fn)
+		tool_jump(guest_state, callee, sp);
 }
 
 VG_REGPARM(3) void tool_jump_from_stub(void *guest_state, Addr target, Addr sp)
 {
-	UInt fn = tool_function_at(target);
+	struct callee *callee = tool_callee_at(target);
 
 	tool.fiber->jumping = False;
 	/* Also when the function calls itself through the table: then it is on top already. */
-	if (fn != TOOL_FN_STUB)
-		tool_jump(guest_state, fn, sp);
+	if (callee->fn != TOOL_FN_STUB)
+		tool_jump(guest_state, callee, sp);
 }
 
-static void return_unusual(struct slots *slots, Addr sp)
+static SLOPE_APART void return_unusual(struct slots *slots, Addr sp)
 {
 	struct fiber *f = tool.fiber;
 
@@ -208,24 +212,66 @@ static void return_unusual(struct slots *slots, Addr sp)
 	tool_fill_slots(f, slots);
 }
 
+/* What most returns need not do: a new point, a shorter log, the end of the frames from which the last one was jumped to. */
+static SLOPE_APART void return_more(void *guest_state, Addr sp, struct slope_record *record, UWord n, UWord spent, Bool counted)
+{
+	struct slope_thread *core = tool.core;
+
+	if (!counted)
+		slope_frames_point(core, record, n, spent);
+	if (tool.log->bytes - core->top->log > SLOPE_LOG_SECTION_BYTES)
+		slope_log_shorten(core);
+	if (core->top->sp <= sp)
+		tool_return(guest_state, sp);
+}
+
+/* The topmost activation ends, of size n. */
+static inline void leave_usual(void *guest_state, Addr sp, struct slope_thread *core, struct slope_frame *f, UWord n)
+{
+	struct slots *slots = slots_of(guest_state);
+	UWord spent = slots->counter - f->cost[0].entry;
+	const struct slope_frame *below = f - 1;
+	Bool counted = slope_frames_pop_usual(core, f, n, spent);
+
+	tool_show_top(slots, below->stamp, core->marks, below->fn, below->sp);
+	if (UNLIKELY(!counted || tool.log->bytes - below->log > SLOPE_LOG_SECTION_BYTES || below->sp <= sp))
+		return_more(guest_state, sp, f->record, n, spent, counted);
+}
+
+/* As tool_return, where others have been called. */
+static SLOPE_APART void return_of_caller(void *guest_state, Addr sp, struct slope_thread *core, struct slope_frame *f)
+{
+	struct read_log *log = tool.log;
+	UWord n = (UWord)f->rms, entries = (log->bytes - f->log) / sizeof log->entry[0], counted;
+
+	if (entries && LIKELY(tool.log_lanes)) {
+		uint32_t *first = (uint32_t *)((HChar *)log->entry + f->log);
+		UWord kept = LIKELY(tool.log_lanes == 16) ? closing_keep(first, entries, &f[-1].stamp, &f->stamp, &counted) :
+							    closing_keep_8(first, entries, &f[-1].stamp, &f->stamp, &counted);
+
+		log->bytes = f->log + kept * sizeof log->entry[0];
+		n += counted;
+	} else if (entries) {
+		slope_log_close(core);
+		n = (UWord)f->rms;
+	}
+	if (UNLIKELY(!slope_tally_flush_known(core, f, n, 1)))
+		slope_tally_flush_any(core, f, n);
+	leave_usual(guest_state, sp, core, f, n);
+}
+
 VG_REGPARM(2) void tool_return(void *guest_state, Addr sp)
 {
 	struct slots *slots = slots_of(guest_state);
 	struct slope_thread *core = tool.core;
+	struct slope_frame *f = core->top;
 
-	if (UNLIKELY(!tool.usual || slots->top_sp != sp)) {
+	if (UNLIKELY(!tool.usual || slots->top_sp != sp || f->flags || core->tallies == core->tally_capacity || core->depth <= 1))
 		return_unusual(slots, sp);
-		return;
-	}
-	/* One frame, or some more where the last ones were jumped to. */
-	do {
-		if (UNLIKELY(core->depth <= 1 || core->top->flags & SLOPE_FRAME_BASE)) {
-			return_unusual(slots, sp);
-			return;
-		}
-		slope_frames_pop(core, counter_of(slots), 1);
-	} while (UNLIKELY(core->top->sp <= sp));
-	fill_slots(core, slots);
+	else if (core->tallies != f->tally_base)
+		return_of_caller(guest_state, sp, core, f);
+	else                             /* all entries are its own, and the caller may look at them later */
+		leave_usual(guest_state, sp, core, f, (UWord)f->rms + (tool.log->bytes - f->log) / sizeof tool.log->entry[0]);
 }
 
 void tool_before_signal(ThreadId tid, Int signal, Bool alt_stack)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sources/valgrind/checkcode.h"
 
-enum { RAX, RCX, RDX, R11 = 11 };
-enum { ZERO = 4, NOT_LESS = 13 };   /* conditions of jumps */
+enum { RAX, RCX, RDX, RBP = 5, RSI = 6, RDI = 7, R11 = 11 };
+enum { BELOW = 2, ZERO = 4, NOT_LESS = 13 };   /* conditions of jumps */
 
 #define MOV_TO_REG 0x8b
 #define MOV_FROM_REG 0x89
@@ -44,12 +44,17 @@ static UChar *with_word(UChar *p, Bool wide, UInt operation, UInt reg, UInt base
 	return p;
 }
 
-static UChar *with_slot(UChar *p, Bool wide, UInt operation, UInt reg, UInt slot)
+static UChar *with_state(UChar *p, Bool wide, UInt operation, UInt reg, UInt offset)
 {
 	p = rex(p, wide, reg, 0);
 	*p++ = (UChar)operation;
 	*p++ = (UChar)(0x85 | (reg & 7) << 3);   /* %rbp + 32 bits */
-	return put32(p, tool.slots_offset + slot);
+	return put32(p, offset);
+}
+
+static UChar *with_slot(UChar *p, Bool wide, UInt operation, UInt reg, UInt slot)
+{
+	return with_state(p, wide, operation, reg, SLOTS_OFFSET + slot);
 }
 
 #define SLOT(field) ((UInt)offsetof(struct slots, field))
@@ -119,17 +124,21 @@ static UChar *compare_pairs(UChar *p, UInt address, Int bytes)
 	return with_slot(p, True, TEST_MEMORY, RAX, SLOT(stale_masks));
 }
 
-/* The address in rdx, the call, which keeps the other registers. */
-static UChar *call_stale(UChar *p, UInt reg, const struct check *check)
+static UChar *call(UChar *p, Addr function)
 {
-	p = move(p, RDX, reg);
 	*p++ = 0x41;
 	*p++ = 0xb8 | (R11 & 7);
-	p = put32(p, (UInt)(Addr)check->stale);
+	p = put32(p, (UInt)function);
 	*p++ = 0x41;
 	*p++ = 0xff;
 	*p++ = 0xd0 | (R11 & 7);
 	return p;
+}
+
+/* The address in rdx, the call, which keeps the other registers. */
+static UChar *call_kept(UChar *p, UInt reg, const struct check *check)
+{
+	return call(move(p, RDX, reg), (Addr)check->kept);
 }
 
 /* A short jump over what is written next, or to there; jump_here says where that ends. */
@@ -161,7 +170,7 @@ static UChar *write_read(UChar *p, const struct check *check, UInt reg)
 	p = fresh = jump(p, check->bytes >= 8 ? ZERO : NOT_LESS);
 	if (across)
 		jump_here(across, p);
-	p = call_stale(p, reg, check);
+	p = call_kept(p, reg, check);
 	jump_here(fresh, p);
 	return p;
 }
@@ -197,18 +206,74 @@ static UChar *write_cost(UChar *p, UInt add)
 	*p++ = 0x48;
 	*p++ = small ? 0x83 : 0x81;
 	*p++ = 0x85;                 /* add, %rbp + 32 bits */
-	p = put32(p, tool.slots_offset + SLOT(counter));
+	p = put32(p, SLOTS_OFFSET + SLOT(counter));
 	if (!small)
 		return put32(p, add);
 	*p++ = (UChar)add;
 	return p;
 }
 
-Int check_write(UChar *to, const struct check *check, UInt reg, UInt cost)
+/* Is another function on top? Then somebody jumped here. */
+static UChar *write_entry(UChar *p, const struct callee *callee)
 {
-	if (check->what == CHECK_READ)
+	UChar *called;
+
+	*p++ = 0x81;
+	*p++ = 0xbd;                 /* cmp, 32 bits of %rbp + 32 bits */
+	p = put32(put32(p, SLOTS_OFFSET + SLOT(top_fn)), (UInt)callee->fn);
+	p = called = jump(p, ZERO);
+	p = move(p, RDI, RBP);
+	*p++ = 0x48;
+	*p++ = 0xb8 | RSI;
+	p = put32(put32(p, (UInt)(Addr)callee), (UInt)((Addr)callee >> 32));
+	p = call(with_state(p, True, MOV_TO_REG, RDX, STACK_POINTER), (Addr)tool_jump);
+	jump_here(called, p);
+	return p;
+}
+
+/* Are there frames at or below the stack pointer? */
+static UChar *write_stub_call(UChar *p)
+{
+	UChar *none;
+
+	p = with_state(p, True, MOV_TO_REG, RSI, STACK_POINTER);
+	p = none = jump(with_slot(p, True, CMP_TO_MEMORY, RSI, SLOT(top_sp)), BELOW);
+	p = call(move(p, RDI, RBP), (Addr)tool_call_stub);
+	jump_here(none, p);
+	return p;
+}
+
+/* Is the address in a register outside of the range? */
+static UChar *write_jump(UChar *p, const struct check *check, UInt reg, ULong range)
+{
+	UChar *within;
+
+	p = move(p, RAX, reg);
+	*p++ = 0x48;
+	*p++ = 0x2d;                 /* sub, of rax */
+	p = put32(p, (UInt)range);
+	*p++ = 0x48;
+	*p++ = 0x3d;                 /* cmp, of rax */
+	p = within = jump(put32(p, (UInt)(range >> 32)), BELOW);
+	p = call_kept(p, reg, check);
+	jump_here(within, p);
+	return p;
+}
+
+Int check_write(UChar *to, const struct check *check, UInt reg, ULong value)
+{
+	switch (check->what) {
+	case CHECK_READ:
 		return (Int)(write_read(to, check, reg) - to);
-	if (check->what == CHECK_WRITE)
+	case CHECK_WRITE:
 		return (Int)(write_stamps(to, check, reg) - to);
-	return (Int)(write_cost(to, cost) - to);
+	case CHECK_ENTRY:
+		return (Int)(write_entry(to, (const struct callee *)value) - to);
+	case CHECK_STUB_CALL:
+		return (Int)(write_stub_call(to) - to);
+	case CHECK_JUMP:
+		return (Int)(write_jump(to, check, reg, value) - to);
+	default:
+		return (Int)(write_cost(to, (UInt)value) - to);
+	}
 }

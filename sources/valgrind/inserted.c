@@ -65,6 +65,28 @@ static VG_REGPARM(2) void add_cost(void *guest_state, UWord add)
 	slots_of(guest_state)->counter += add;
 }
 
+static Addr stack_pointer_of(const void *guest_state)
+{
+	return *(const Addr *)((const HChar *)guest_state + STACK_POINTER);
+}
+
+static VG_REGPARM(2) void entry(void *guest_state, struct callee *callee)
+{
+	if (slots_of(guest_state)->top_fn != callee->fn)
+		tool_jump(guest_state, callee, stack_pointer_of(guest_state));
+}
+
+static VG_REGPARM(1) void stub_call(void *guest_state)
+{
+	tool_call_stub(guest_state, stack_pointer_of(guest_state));
+}
+
+static VG_REGPARM(3) void jump(void *guest_state, Addr target, UWord range)
+{
+	if (target - (UInt)range >= range >> 32)
+		tool_jump_address(guest_state, target, stack_pointer_of(guest_state));
+}
+
 #define HELPERS(bytes)                                                                              \
 	static VG_REGPARM(1) void read_##bytes(Addr a) { tool_read(a, bytes); }                             \
 	static VG_REGPARM(1) void write_##bytes(Addr a) { tool_write(a, bytes); }                           \
@@ -87,7 +109,11 @@ static const struct kind {
 	void *helper;
 	struct check check;
 } kinds[] = {
-	KINDS(1), KINDS(2), KINDS(4), KINDS(8), KINDS(16), KINDS(32), { "add_cost", add_cost, { CHECK_COST, 0, False, NULL } },
+	KINDS(1), KINDS(2), KINDS(4), KINDS(8), KINDS(16), KINDS(32),
+	{ "add_cost", add_cost, { CHECK_COST, 0, False, NULL } },
+	{ "entry", entry, { CHECK_ENTRY, 0, False, NULL } },
+	{ "stub_call", stub_call, { CHECK_STUB_CALL, 0, False, NULL } },
+	{ "jump", jump, { CHECK_JUMP, 0, False, kept_jump } },
 };
 
 #define KINDS_MAX (sizeof kinds / sizeof kinds[0])
@@ -111,17 +137,45 @@ IRDirty *inserted_write(IRExpr *address, Int bytes, Bool aligned)
 	return call_of(CHECK_WRITE, bytes, aligned, address);
 }
 
-IRDirty *inserted_cost(ULong add)
+/* One that looks at and changes slots, and may look at the stack pointer. */
+static IRDirty *with_slots(const HChar *name, void *helper, Int regparms, IRExpr **args)
 {
-	IRDirty *d = unsafeIRDirty_0_N(2, "add_cost", VG_(fnptr_to_fnentry)(add_cost),
-				       mkIRExprVec_2(IRExpr_GSPTR(), IRExpr_Const(IRConst_U64(add))));
+	IRDirty *d = unsafeIRDirty_0_N(regparms, name, VG_(fnptr_to_fnentry)(helper), args);
 
-	d->nFxState = 1;
+	d->nFxState = 2;
 	VG_(memset)(&d->fxState, 0, sizeof d->fxState);
 	d->fxState[0].fx = Ifx_Modify;
-	d->fxState[0].offset = (UShort)(tool.slots_offset + offsetof(struct slots, counter));
-	d->fxState[0].size = sizeof(ULong);
+	d->fxState[0].offset = (UShort)SLOTS_OFFSET;
+	d->fxState[0].size = sizeof(struct slots);
+	d->fxState[1].fx = Ifx_Read;
+	d->fxState[1].offset = (UShort)STACK_POINTER;
+	d->fxState[1].size = sizeof(Addr);
 	return d;
+}
+
+static IRExpr *constant(ULong value)
+{
+	return IRExpr_Const(IRConst_U64(value));
+}
+
+IRDirty *inserted_cost(ULong add)
+{
+	return with_slots("add_cost", add_cost, 2, mkIRExprVec_2(IRExpr_GSPTR(), constant(add)));
+}
+
+IRDirty *inserted_entry(const struct callee *callee)
+{
+	return with_slots("entry", entry, 2, mkIRExprVec_2(IRExpr_GSPTR(), constant((Addr)callee)));
+}
+
+IRDirty *inserted_stub_call(void)
+{
+	return with_slots("stub_call", stub_call, 1, mkIRExprVec_1(IRExpr_GSPTR()));
+}
+
+IRDirty *inserted_jump(IRExpr *address, Addr start, SizeT bytes)
+{
+	return with_slots("jump", jump, 3, mkIRExprVec_3(IRExpr_GSPTR(), address, constant(start | bytes << 32)));
 }
 
 /* ---- the block in work ---- */
@@ -135,7 +189,7 @@ static struct {
 	struct inserted {
 		const struct instruction *instruction;
 		const struct check *check;
-		UInt cost;
+		ULong value;
 	} item[INSERTED_MAX];
 } work;
 
@@ -250,21 +304,28 @@ static Bool is_move(const struct instruction *i, Bool from_register)
 }
 
 /* One of ours that reads this register. */
-static struct instruction *new_inserted(const struct check *check, UInt cost, UInt reg)
+static struct instruction *new_inserted(const struct check *check, ULong value, UInt reg)
 {
 	struct instruction *i = AMD64Instr_Test64(MARK ^ work.count, reg);
 
-	work.item[work.count++] = (struct inserted){ .instruction = i, .check = check, .cost = cost };
+	work.item[work.count++] = (struct inserted){ .instruction = i, .check = check, .value = value };
 	return i;
 }
 
-/* The guest state and a constant are moved to the arguments. */
-static Int insert_cost(struct instruction **code, Int count, const struct check *check)
+/* The guest state, an address if it has one, and a constant are moved to the arguments. */
+static Int insert_with_constant(struct instruction **code, Int count, const struct check *check)
 {
-	if (count < 2 || !is_move(code[count - 2], True) || !is_move(code[count - 1], False))
+	Int moves = check->what == CHECK_JUMP ? 2 : 1;
+	const struct instruction *last = code[count - 1];
+	ULong value = last->tag == work.constant_tag ? last->constant.value : last->move.from->value;
+
+	if (count <= moves || (last->tag != work.constant_tag && !is_move(last, False)))
 		return 0;
-	code[count - 2] = new_inserted(check, code[count - 1]->move.from->value, code[count - 2]->move.from->value);
-	return count - 1;
+	for (Int i = 0; i < moves; i++)
+		if (!is_move(code[count - 2 - i], True))
+			return 0;
+	code[count - 1 - moves] = new_inserted(check, value, code[count - 2]->move.from->value);
+	return count - moves;
 }
 
 /* Puts an instruction of ours in the place of the call that comes behind `count` ones. How many there are then; 0: the call stays. */
@@ -275,8 +336,8 @@ static Int insert(struct instruction **code, Int count, const struct instruction
 
 	if (!kind || work.count == INSERTED_MAX || !count)
 		return 0;
-	if (kind->check.what == CHECK_COST)
-		return insert_cost(code, count, &kind->check);
+	if (kind->check.what == CHECK_COST || kind->check.what == CHECK_ENTRY || kind->check.what == CHECK_JUMP)
+		return insert_with_constant(code, count, &kind->check);
 	last = code[count - 1];
 	if (is_move(last, True)) {
 		code[count - 1] = new_inserted(&kind->check, 0, last->move.from->value);
@@ -323,7 +384,7 @@ Int __wrap_emit_AMD64Instr(Bool *counts, UChar *to, Int room, const struct instr
 		UInt reg = (to[0] & 1u) << 3 | (to[2] & 7u);
 
 		tl_assert(room >= CHECK_BYTES);
-		written = check_write(to, inserted->check, reg, inserted->cost);
+		written = check_write(to, inserted->check, reg, inserted->value);
 	}
 	return written;
 }

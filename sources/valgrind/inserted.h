@@ -26,6 +26,12 @@ IRDirty *inserted_read(IRExpr *address, Int bytes);
 IRDirty *inserted_write(IRExpr *address, Int bytes, Bool aligned);
 /* The call that becomes an addition to the counter; less than 2^31. */
 IRDirty *inserted_cost(ULong add);
+/* For a block's begin: tool_jump, unless the function is on top. */
+IRDirty *inserted_entry(const struct callee *callee);
+/* For a block's end: tool_call_stub, unless all frames are above the stack pointer. */
+IRDirty *inserted_stub_call(void);
+/* The call that becomes tool_jump_address, unless the address is in the range, which must lie below 2^31. */
+IRDirty *inserted_jump(IRExpr *address, Addr start, SizeT bytes);
 
 /* From now on the host's %gs is the running fiber's window in this thread. */
 void inserted_window(struct tool_thread *t, Addr window);
@@ -37,5 +43,9 @@ void kept_read_4(void);
 void kept_read_8(void);
 void kept_read_16(void);
 void kept_read_32(void);
+void kept_read_word(void);
+void kept_read_pair(void);
+/* The same for tool_jump_address. */
+void kept_jump(void);
 
 #endif

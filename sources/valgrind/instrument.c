@@ -20,7 +20,7 @@
 #include "sources/valgrind/inserted.h"
 #include "sources/valgrind/origins.h"
 
-#define SLOT(field) ((Int)(tool.slots_offset + offsetof(struct slots, field)))
+#define SLOT(field) ((Int)(SLOTS_OFFSET + offsetof(struct slots, field)))
 
 struct block {
 	IRSB *out;
@@ -91,7 +91,7 @@ static IRDirty *slots_call(const HChar *name, void *helper, Int regparms, IRExpr
 	d->nFxState = 1;
 	VG_(memset)(&d->fxState, 0, sizeof d->fxState);
 	d->fxState[0].fx = Ifx_Modify;
-	d->fxState[0].offset = tool.slots_offset;
+	d->fxState[0].offset = SLOTS_OFFSET;
 	d->fxState[0].size = sizeof(struct slots);
 	return d;
 }
@@ -366,7 +366,7 @@ static void on_write(struct block *b, IRExpr *address, Int bytes)
 
 static IRExpr *stack_pointer(struct block *b)
 {
-	return assign(b, Ity_I64, IRExpr_Get(RSP_OFFSET, Ity_I64));
+	return assign(b, Ity_I64, IRExpr_Get(STACK_POINTER, Ity_I64));
 }
 
 /* The stub will jump to a function; frames at or below its return address were left without a return that we saw. */
@@ -375,6 +375,10 @@ static void on_stub_call(struct block *b, IRExpr *sp)
 	IRExpr *top = NULL;
 	IRDirty *d = slots_call("tool_call_stub", tool_call_stub, 2, mkIRExprVec_2(IRExpr_GSPTR(), sp));
 
+	if (b->inserted) {
+		emit(b, inserted_stub_call());
+		return;
+	}
 	slot(b, &top, SLOT(top_sp));
 	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, top, sp));
 	emit(b, d);
@@ -385,10 +389,10 @@ static void on_call(struct block *b, IRExpr *next)
 	IRExpr *sp = stack_pointer(b);
 
 	if (next->tag == Iex_Const) {
-		UInt fn = tool_function_at((Addr)next->Iex.Const.con->Ico.U64);
+		const struct callee *callee = tool_callee_at((Addr)next->Iex.Const.con->Ico.U64);
 
-		if (fn != TOOL_FN_STUB)
-			emit(b, slots_call("tool_call", tool_call, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64(fn), sp)));
+		if (callee->fn != TOOL_FN_STUB)
+			emit(b, slots_call("tool_call", tool_call, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64((Addr)callee), sp)));
 		else
 			on_stub_call(b, sp);
 		return;
@@ -399,15 +403,19 @@ static void on_call(struct block *b, IRExpr *next)
 /* At a function's first instruction: were we called, or did somebody jump here? */
 static void on_entry(struct block *b, Addr address)
 {
-	UInt fn = tool_function_at(address);
+	const struct callee *callee = tool_callee_at(address);
 	IRExpr *top = NULL;
 	IRDirty *d;
 
-	if (fn == TOOL_FN_STUB)
+	if (callee->fn == TOOL_FN_STUB)
 		return;
+	if (b->inserted) {
+		emit(b, inserted_entry(callee));
+		return;
+	}
 	slot(b, &top, SLOT(top_fn));
-	d = slots_call("tool_jump", tool_jump, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64(fn), stack_pointer(b)));
-	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, top, u64(fn)));
+	d = slots_call("tool_jump", tool_jump, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64((Addr)callee), stack_pointer(b)));
+	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, top, u64(callee->fn)));
 	emit(b, d);
 }
 
@@ -513,7 +521,7 @@ static void on_statement(struct block *b, IRStmt *st, const struct linkage *link
 		bring_counter_up_to_date(b);
 		break;
 	case Ist_Put:
-		if (st->Ist.Put.offset == RSP_OFFSET && !derives_from_sp(b, st->Ist.Put.data))
+		if (st->Ist.Put.offset == STACK_POINTER && !derives_from_sp(b, st->Ist.Put.data))
 			on_stack_pointer(b, st->Ist.Put.data);
 		break;
 	default:
@@ -570,10 +578,10 @@ static Addr target_of_stub(const IRSB *in)
 static void on_stub_jump(struct block *b, const IRSB *in)
 {
 	Addr target = target_of_stub(in);
-	UInt fn = target ? tool_stub_target(target) : SLOPE_FN_NONE;
+	const struct callee *callee = target ? tool_stub_target(target) : NULL;
 
-	if (fn < TOOL_FN_STUB) {
-		IRDirty *d = slots_call("tool_jump", tool_jump, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64(fn), stack_pointer(b)));
+	if (callee) {
+		IRDirty *d = slots_call("tool_jump", tool_jump, 3, mkIRExprVec_3(IRExpr_GSPTR(), u64((Addr)callee), stack_pointer(b)));
 
 		d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpEQ64, in->next, u64(target)));
 		emit(b, d);
@@ -594,6 +602,10 @@ static void on_jump(struct block *b, IRExpr *next)
 
 	if (!tool_code_range(b->address_of_block, &start, &bytes))
 		return;
+	if (b->inserted && (start | bytes) < 1u << 31) {
+		emit(b, inserted_jump(next, start, bytes));
+		return;
+	}
 	distance = binop(b, Iop_Sub64, next, u64(start));
 	d = slots_call("tool_jump_address", tool_jump_address, 3, mkIRExprVec_3(IRExpr_GSPTR(), next, stack_pointer(b)));
 	d->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, u64(bytes), distance));

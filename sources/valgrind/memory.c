@@ -9,8 +9,7 @@
  * be had, or the client is granted memory beyond it, code is translated anew
  * with a call for each access: slower, and the same answers.
  */
-#include "sources/valgrind/tool.h"
-#include "libvex_guest_amd64.h"
+#include "sources/valgrind/closing.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_transtab.h"
 #include "pub_tool_vkiscnums.h"
@@ -88,6 +87,22 @@ void tool_window_free(struct fiber *f)
 		tool_release(NULL, f->window, window_bytes());
 	}
 	f->window = NULL;
+}
+
+void tool_log_new(struct fiber *f)
+{
+	f->log = map_pages(slope_page_round(sizeof *f->log), 0);
+	if (f->log)
+		slope_log_set(f->core, f->log->entry, &f->log->bytes, closing_scans(tool.log_lanes));
+}
+
+void tool_log_free(struct fiber *f)
+{
+	if (f->log)
+		tool_release(NULL, f->log, slope_page_round(sizeof *f->log));
+	f->log = NULL;
+	f->core->log = NULL;
+	f->core->log_end = NULL;
 }
 
 /* Visits the pages of [at, end) that exist or are swapped out. */

@@ -37,7 +37,7 @@ void origin_note(struct origin *origins, IRTemp t, const IRExpr *e)
 {
 	struct origin *o = &origins[t];
 
-	if (e->tag == Iex_Get && e->Iex.Get.offset == RSP_OFFSET && e->Iex.Get.ty == Ity_I64)
+	if (e->tag == Iex_Get && e->Iex.Get.offset == STACK_POINTER && e->Iex.Get.ty == Ity_I64)
 		o->sp = SP_PLUS_OFFSET;
 	else if (e->tag == Iex_RdTmp)
 		*o = origins[e->Iex.RdTmp.tmp];

@@ -9,9 +9,7 @@
 #define SLOPE_SOURCES_VALGRIND_ORIGINS_H
 
 #include "sources/valgrind/tool.h"
-#include "libvex_guest_amd64.h"
 
-#define RSP_OFFSET offsetof(VexGuestAMD64State, guest_RSP)
 #define PLACES_MAX 24
 
 struct origin {

@@ -11,9 +11,12 @@
 #include "pub_tool_seqmatch.h"
 
 #define CACHE_ENTRIES 4096u
+#define CALLEES 512u             /* in one allocation */
 
 static struct {
-	struct { Addr address; UInt fn; } recent[CACHE_ENTRIES];
+	struct { Addr address; struct callee *callee; } recent[CACHE_ENTRIES];
+	XArray *callees;                 /* of struct callee[CALLEES], by function */
+	struct callee stub, none;
 	struct slope_arena arena;
 	struct slope_map by_address;     /* -> function */
 	struct slope_map site_by_address;
@@ -258,32 +261,53 @@ Bool tool_is_stub(Addr a)
 	return !VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), a, &name);
 }
 
-UInt tool_function_at(Addr a)
+static struct callee *callee_of(UInt fn)
+{
+	struct callee *page;
+
+	if (fn >= TOOL_FN_STUB) {
+		places.stub.fn = TOOL_FN_STUB;
+		places.none.fn = SLOPE_FN_NONE;
+		return fn == TOOL_FN_STUB ? &places.stub : &places.none;
+	}
+	if (!places.callees)
+		places.callees = VG_(newXA)(VG_(malloc), "slope.callees", VG_(free), sizeof page);
+	while (VG_(sizeXA)(places.callees) <= fn / CALLEES) {
+		page = VG_(calloc)("slope.callees", CALLEES, sizeof *page);
+		for (UInt i = 0; i < CALLEES; i++)
+			page[i].fn = (ULong)VG_(sizeXA)(places.callees) * CALLEES + i;
+		VG_(addToXA)(places.callees, &page);
+	}
+	page = *(struct callee **)VG_(indexXA)(places.callees, fn / CALLEES);
+	return &page[fn % CALLEES];
+}
+
+struct callee *tool_callee_at(Addr a)
 {
 	UInt slot = (UInt)((a >> 4) ^ (a >> 16)) % CACHE_ENTRIES;
 	bool fresh;
 
 	if (LIKELY(places.recent[slot].address == a))
-		return places.recent[slot].fn;
+		return places.recent[slot].callee;
 	if (!places.ready)
 		start_empty();
 	uint64_t *fn = slope_map_put(&places.by_address, a, &fresh);
 
 	if (!fn)
-		return SLOPE_FN_NONE;
+		return callee_of(SLOPE_FN_NONE);
 	if (fresh)
 		*fn = tool_is_stub(a) ? TOOL_FN_STUB : find_function(a);
 	places.recent[slot].address = a;
-	places.recent[slot].fn = (UInt)*fn;
-	return (UInt)*fn;
+	places.recent[slot].callee = callee_of((UInt)*fn);
+	return places.recent[slot].callee;
 }
 
-UInt tool_stub_target(Addr a)
+struct callee *tool_stub_target(Addr a)
 {
-	UInt fn = tool_function_at(a);
+	struct callee *callee = tool_callee_at(a);
 	bool fresh;
 
-	return places.ready && slope_map_put(&places.stub_targets, a, &fresh) ? fn : SLOPE_FN_NONE;
+	return callee->fn < TOOL_FN_STUB && places.ready && slope_map_put(&places.stub_targets, a, &fresh) ? callee : NULL;
 }
 
 UInt tool_site_at(Addr back)

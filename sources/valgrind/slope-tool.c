@@ -4,8 +4,7 @@
  * exact, threads serialized. This file has the options and tells Valgrind what
  * we want to hear of; tool.h says where the rest is.
  */
-#include "sources/valgrind/tool.h"
-#include "libvex_guest_amd64.h"
+#include "sources/valgrind/closing.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_vkiscnums.h"
 
@@ -41,6 +40,7 @@ static Bool take_option(const HChar *arg)
 	if (VG_STR_CLO(arg, "--access", text)) {
 		o->access_by_call = VG_(strcmp)(text, "call") == 0;
 		o->access_by_ir = VG_(strcmp)(text, "ir") == 0;
+		o->narrow = VG_(strcmp)(text, "narrow") == 0;
 		return True;
 	}
 	if (VG_STR_CLO(arg, "--toggle", text))
@@ -113,10 +113,10 @@ static void start(void)
 	config.toggled = tool.options.toggle != NULL;
 	choose_contexts(&config);
 	tool.plain = config.units == 1 && !config.toggled;
+	tool.log_lanes = closing_lanes(tool.options.access_by_call ? 0 : tool.options.narrow ? 8 : 16);
 	while (1 << config.cell_log2 < cell)
 		config.cell_log2++;
 	config.marked = config.cell_log2 == 2;
-	tool.slots_offset = sizeof(VexGuestAMD64State);
 	tool.inlined = !tool.options.access_by_call;
 	tool.host = (struct slope_host){ .pages = tool_pages, .release = tool_release };
 	tool.thread = VG_(calloc)("slope.threads", VG_N_THREADS, sizeof *tool.thread);

@@ -44,13 +44,10 @@ void tool_take_costs(struct fiber *f, struct slots *slots)
 
 void tool_fill_slots(const struct fiber *f, struct slots *slots)
 {
-	ULong stamp = f->core->top_stamp;
 	const struct slope_frame *top = f->core->top;
 
-	slots->top_stamps = stamp << 32 | stamp;
 	/* Just switched to: even the topmost function's entry is worth a look (calls.c). */
-	slots->top_fn = f->landing ? SLOPE_FN_NONE : top->fn;
-	slots->top_sp = top->sp;
+	tool_show_top(slots, f->core->top_stamp, f->core->marks, f->landing ? SLOPE_FN_NONE : top->fn, top->sp);
 }
 
 /* Below everything on it: the root's frame. */
@@ -60,12 +57,16 @@ static void set_base(struct fiber *f, Addr base)
 	f->core->frame[0].sp = base;
 }
 
+static struct read_log no_log;   /* always full */
+
 /* From now on its code runs. */
 static void run_fiber(struct fiber *f)
 {
 	tool.fiber = f;
 	tool.core = f ? f->core : NULL;
-	tool.usual = f && tool.plain && !tool.options.context_sites && f->core->collecting && !f->jumping && !f->landing;
+	no_log.bytes = SLOPE_LOG_BYTES;
+	tool.log = f && f->log ? f->log : &no_log;
+	tool.usual = f && tool.plain && f->log && !tool.options.context_sites && f->core->collecting && !f->jumping && !f->landing;
 }
 
 static struct fiber *fiber_new(struct tool_thread *t, UInt parent, Addr base)
@@ -79,6 +80,7 @@ static struct fiber *fiber_new(struct tool_thread *t, UInt parent, Addr base)
 		return NULL;
 	}
 	set_base(f, base);
+	tool_log_new(f);
 	if (tool.inlined && !tool_window_new(f))
 		tool_leave_inlined();
 	if (tool.session.shared && tool.trms && !tool.check_writes) {
@@ -98,6 +100,7 @@ static void fiber_end(struct tool_thread *t, struct fiber *f)
 		at = &(*at)->next;
 	*at = f->next;
 	slope_thread_end(f->core, f->cost);
+	tool_log_free(f);
 	/* The first thread's words are asked as long as the program runs. */
 	if (f->core->id != 1) {
 		tool_window_free(f);

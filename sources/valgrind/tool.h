@@ -8,6 +8,7 @@
  *   inserted.c    checks as machine code of our own instead of IR
  *   checkcode.c   that machine code
  *   kept.c        what it calls, keeping registers
+ *   closing.c     the log of first reads, many at a time
  *   calls.c       calls, returns, jumps between functions, signals
  *   stacks.c      one fiber per stack: threads, coroutines, switches
  *   memory.c      shadow windows, the slow side of reads and writes, the kernel
@@ -34,7 +35,9 @@
 #include "pub_tool_tooliface.h"
 #include "pub_tool_vki.h"
 #include "pub_tool_xarray.h"
+#include "libvex_guest_amd64.h"
 
+#include "core/log.h"
 #include "core/thread.h"
 
 /*
@@ -47,8 +50,22 @@ struct slots {
 	ULong window_8th;            /* address of the shadow window / 8 */
 	ULong top_stamps;            /* stamp of the topmost activation, twice */
 	ULong stale_masks;           /* SLOPE_STALE_MASK, twice */
+	ULong seen_stamps;           /* slope_stamp_seen of that stamp, twice */
 	ULong top_fn;
 	ULong top_sp;
+};
+
+/* First reads of a fiber that are not counted yet: core/log.h. */
+struct read_log {
+	_Alignas(64) uint64_t bytes; /* used; all of them where there is no memory for a log */
+	_Alignas(64) uint32_t entry[(SLOPE_LOG_BYTES + 64) / sizeof(uint32_t)];
+};
+
+/* A function, as calls and jumps of translated code name it. Where it is never changes. */
+struct callee {
+	struct slope_thread *core;   /* the one that called it last, or NULL */
+	struct slope_record *record; /* there */
+	ULong fn;
 };
 
 #define SIGNAL_DEPTHS 64
@@ -64,6 +81,7 @@ struct fiber {
 	Addr parked_sp;              /* where it was left; 0 while it runs */
 	UInt tail_run;               /* jumps into functions at one stack pointer, about */
 	void *window;
+	struct read_log *log;        /* NULL: none */
 	UInt signal_depth_count;
 	ULong signal_depth[SIGNAL_DEPTHS];  /* frames below each running handler */
 	Bool signal_alt[SIGNAL_DEPTHS];     /* it runs on the alternate stack */
@@ -87,6 +105,7 @@ struct options {
 	const HChar *cost, *input;
 	Bool access_by_call;         /* no inlined checks: slower, the reference */
 	Bool access_by_ir;           /* checks as where VEX is not as inserted.h expects */
+	Bool narrow;                 /* without AVX-512, whatever the processor has */
 	Int contexts;                /* -1: none; 0: a tree; else the k of a forest */
 	Bool context_sites, context_collapse;
 	const HChar *burst;          /* period/length, in units of cost; NULL: contexts are kept all the time */
@@ -104,7 +123,7 @@ struct tool {
 	Bool count_ir, count_bb;
 	Bool ir_first;               /* the order of two units */
 	Bool plain;                  /* one unit, no toggles: the counter is the cost */
-	Bool usual;                  /* plain, no call sites, the running fiber collects and has not just been switched to */
+	Bool usual;                  /* plain, no call sites, the running fiber has a log, collects and has not just been switched to */
 	Bool trms;
 	Bool retranslate_due;        /* one of the two below has changed, or a stub's target is gone */
 	Bool inlined;                /* translated code holds the checks itself */
@@ -113,16 +132,20 @@ struct tool {
 	struct tool_thread *thread;  /* by Valgrind's thread id */
 	struct fiber *fiber;         /* the one whose code runs */
 	struct slope_thread *core;   /* its core */
-	UInt slots_offset;           /* in the guest state */
+	struct read_log *log;        /* its log, or one that is always full */
+	UInt log_lanes;              /* of closing.h; 0: none */
 	UInt exec_count;             /* images that this process has left by exec */
 	Int exit_code;               /* -1 until the program names one */
 };
 
 extern struct tool tool;
 
+#define STACK_POINTER ((UInt)offsetof(VexGuestAMD64State, guest_RSP))
+#define SLOTS_OFFSET ((UInt)sizeof(VexGuestAMD64State))    /* the first shadow copy lies behind it */
+
 static inline struct slots *slots_of(void *guest_state)
 {
-	return (struct slots *)((HChar *)guest_state + tool.slots_offset);
+	return (struct slots *)((HChar *)guest_state + SLOTS_OFFSET);
 }
 
 /* A system call that Valgrind does not hear of; errors are -4095..-1, as the kernel has them. */
@@ -143,10 +166,10 @@ IRSB *tool_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout
 		      const VexGuestExtents *extents, const VexArchInfo *archinfo, IRType guest_word, IRType host_word);
 
 /* calls.c: called from translated code, at the end of the block that has the instruction. */
-VG_REGPARM(3) void tool_call(void *guest_state, UWord fn, Addr sp);
+VG_REGPARM(3) void tool_call(void *guest_state, struct callee *callee, Addr sp);
 VG_REGPARM(3) void tool_call_address(void *guest_state, Addr target, Addr sp);
 VG_REGPARM(2) void tool_call_stub(void *guest_state, Addr sp);
-VG_REGPARM(3) void tool_jump(void *guest_state, UWord fn, Addr sp);
+VG_REGPARM(3) void tool_jump(void *guest_state, struct callee *callee, Addr sp);
 VG_REGPARM(3) void tool_jump_address(void *guest_state, Addr target, Addr sp);
 VG_REGPARM(3) void tool_jump_from_stub(void *guest_state, Addr target, Addr sp);
 VG_REGPARM(2) void tool_return(void *guest_state, Addr sp);
@@ -160,6 +183,16 @@ void tool_begin_process(ThreadId tid);
 /* stacks.c */
 void tool_take_costs(struct fiber *f, struct slots *slots);
 void tool_fill_slots(const struct fiber *f, struct slots *slots);
+/* Shows the topmost activation to translated code. */
+static inline void tool_show_top(struct slots *slots, uint32_t stamp, uint32_t marks, UWord fn, Addr sp)
+{
+	uint32_t seen = slope_stamp_seen(stamp, marks);
+
+	slots->top_stamps = (ULong)stamp << 32 | stamp;
+	slots->seen_stamps = (ULong)seen << 32 | seen;
+	slots->top_fn = fn;
+	slots->top_sp = sp;
+}
 VG_REGPARM(3) void tool_stack_moved(void *guest_state, Addr sp, Addr old_sp);
 void tool_thread_created(ThreadId parent, ThreadId child);
 void tool_thread_began(ThreadId tid);
@@ -176,6 +209,9 @@ Bool tool_window_new(struct fiber *f);
 void tool_window_free(struct fiber *f);
 /* Its address for translated code. */
 Addr tool_window_of(const struct fiber *f);
+/* The fiber gets a log, if there is memory for one. */
+void tool_log_new(struct fiber *f);
+void tool_log_free(struct fiber *f);
 /* For renumbering: visits the touched words of a fiber's window. */
 void tool_each_window_word(void *ctx, struct slope_thread *t, void (*visit)(void *arg, uint32_t *words, size_t count), void *arg);
 /* From now on accesses go through calls; code is due to be translated anew. */
@@ -196,15 +232,19 @@ void tool_release(void *ctx, void *p, size_t bytes);
 
 /* places.c */
 /*
- * The function that a call of this address enters. TOOL_FN_STUB for a stub of
+ * The function that a call of this address enters. Its fn is TOOL_FN_STUB for a stub of
  * the linkage table, which is part of its caller until it jumps on;
  * SLOPE_FN_NONE when memory runs out.
  */
 #define TOOL_FN_STUB (UINT32_MAX - 1)
-UInt tool_function_at(Addr a);
+struct callee *tool_callee_at(Addr a);
+static inline UInt tool_function_at(Addr a)
+{
+	return (UInt)tool_callee_at(a)->fn;
+}
 Bool tool_is_stub(Addr a);
-/* As tool_function_at, for code that will be translated anew when what is there is gone. */
-UInt tool_stub_target(Addr a);
+/* As tool_callee_at, for code that will be translated anew when what is there is gone; or NULL. */
+struct callee *tool_stub_target(Addr a);
 /* The call site with this return address. SLOPE_SITE_NONE when memory runs out. */
 UInt tool_site_at(Addr back);
 /* Does a function with a symbol begin here? */
