@@ -265,7 +265,7 @@ static void emit_steps(struct maker *m)
 		};
 		if (n == m->counted_at)
 			emit_count(m, false);
-		if (m->trace.stub.target && n + 1 == m->trace.steps)
+		if (observer.on && m->trace.stub.target && n + 1 == m->trace.steps)
 			transfers_before_stub(m, n);
 		checks_emit(m, n);
 		mark->borrowed = n >= m->borrow_from && n <= m->borrow_to;

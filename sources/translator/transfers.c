@@ -209,8 +209,10 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	over = m->e.at;
 	emit_32(&m->e, 0);
 	returns_to = (uint64_t)m->e.at;
-	/* Here the return comes to; whoever returns to the program's address finds this place. */
-	if (!observer.paths || pathcode_may_return(s))
+	/* Here the return comes to; whoever returns to the program's address finds this place: of two calls, the usual one's. */
+	bool usual = observer.on || seen_through || !m->trace.stub.target;
+
+	if (usual && (!observer.paths || pathcode_may_return(s)))
 		codecache_return(&runtime.cache, s->next, returns_to);
 	if (observer.paths)
 		pathcode_on(m, s, s->next);
