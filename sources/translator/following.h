@@ -102,7 +102,15 @@ struct path_graph {
 	struct path_cases *cases;    /* of its switches */
 	uint64_t lowest, span;       /* where all its code lies */
 	int64_t *value;              /* pathvalues.c; NULL: nothing is known */
-	uint32_t values;             /* blocks that came later have none */
+	int64_t *likely;             /* found when it is asked for */
+	uint32_t values, likelies;   /* blocks that came later have none */
+};
+
+/* Counts a path by itself, of a graph that has no counters; several may count the same. */
+struct path_counter {
+	uint64_t counter;            /* from %gs */
+	uint64_t number;
+	const struct path_graph *graph;
 };
 
 /*
@@ -179,6 +187,10 @@ uint64_t pathplaces_begin_behind(uint64_t pc);
 const struct path_place *pathplaces_call_before(uint64_t pc);
 /* The graph that this counter belongs to, by its distance from %gs; NULL: none. */
 const struct path_graph *pathplaces_counted(uint64_t counter);
+/* A counter of this path, from %gs: its own if the graph has counters, else another one; 0: there is no room. */
+uint64_t pathplaces_counter(const struct path_graph *g, uint64_t number);
+/* The path that such a counter of a graph without is for; NULL: it is none. */
+const struct path_counter *pathplaces_path_of(uint64_t counter);
 /* Another counter, of repetitions in this block, from %gs; 0: there is no room. */
 uint32_t pathplaces_repeats(const struct path_place *p);
 /* The block that such a counter is for; NULL: it is none. */
@@ -204,6 +216,11 @@ void pathvalues_find(struct path_graph *g, struct slope_arena *arena);
 /* Is CTX_PATH always the same in this block? */
 bool pathvalues_known(const struct path_graph *g, uint32_t vertex, int64_t *path);
 /*
+ * What CTX_PATH is in this block as a rule: when the path began with the last round of the loop around it. False: nothing is more
+ * likely than anything else, or nobody knows.
+ */
+bool pathvalues_likely(struct path_graph *g, uint32_t vertex, int64_t *path);
+/*
  * A path begins with this block. If nobody had expected that, translations that relied on it are made anew, and the one in the
  * making must be.
  */
@@ -218,6 +235,8 @@ bool pathcode_has_edge(const struct path_place *place, uint32_t edge);
 void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edge);
 /* Behind a step that does not branch, before the one at `next`. */
 void pathcode_on(struct maker *m, const struct step *s, uint64_t next);
+/* The same behind a call that has come back, wherever from. */
+void pathcode_behind(struct maker *m, const struct step *s);
 /* The last step is a branch with two ways out; or it goes on along the one. */
 void pathcode_branch(struct maker *m, unsigned step, bool last);
 void pathcode_cold(struct maker *m, const struct cold *c);

@@ -91,18 +91,20 @@ static void cold_measured(struct maker *m, const struct cold *c)
 
 void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edge)
 {
-	const struct path_graph *g = place->graph;
+	struct path_graph *g = place->graph;
 	const struct slope_path_edge *e;
 	struct room_here room;
+	int64_t path;
+	bool known = pathmaking_known(m, g, place->vertex, &path);
 
+	if (!known)
+		pathmaking_likely(m, g, place->vertex, &path);
 	if (!pathcode_has_edge(place, edge))
 		return;
 	e = &g->core->paths.edge[edge];
 	room = pathmaking_room(g->flow.edge[edge].target);
 	if (!e->cut && e->to != SLOPE_PATH_OUT) {
-		int64_t path;
-
-		if (pathvalues_known(g, e->from, &path) && pathmaking_is_short(path + e->add))
+		if (known && pathmaking_is_short(path + e->add))
 			pathmaking_set(m, (uint64_t)(path + e->add), room);
 		else
 			pathmaking_add(m, e->add, room);
@@ -147,12 +149,14 @@ static void take_edge(struct maker *m, const struct path_place *place, enum slop
 {
 	uint32_t edge = pathplaces_edge(place, way, target);
 
-	if (edge != UINT32_MAX && place->graph->core->way[edge] != SLOPE_WAY_NOWHERE)
+	if (edge != UINT32_MAX && place->graph->core->way[edge] != SLOPE_WAY_NOWHERE) {
 		pathcode_edge(m, place, edge);
-	else
-		reports_call(&m->e, (const void *)pathevents_unexpected, (const struct argument[3]){
-			{ ARGUMENT_CONSTANT, target }, { ARGUMENT_CONSTANT, (uint64_t)place },
-		});
+		return;
+	}
+	reports_call(&m->e, (const void *)pathevents_unexpected, (const struct argument[3]){
+		{ ARGUMENT_CONSTANT, target }, { ARGUMENT_CONSTANT, (uint64_t)place },
+	});
+	m->path = (struct known_path){ 0 };
 }
 
 void pathcode_on(struct maker *m, const struct step *s, uint64_t next)
@@ -163,6 +167,16 @@ void pathcode_on(struct maker *m, const struct step *s, uint64_t next)
 		take_edge(m, place, next == s->next ? SLOPE_WAY_NEXT : SLOPE_WAY_TAKEN, next);
 	else
 		enter_graph(m, s, next);
+}
+
+/* C may have begun a path there. */
+void pathcode_behind(struct maker *m, const struct step *s)
+{
+	struct known_path known = m->path;
+
+	m->path = (struct known_path){ 0 };
+	pathcode_on(m, s, s->next);
+	m->path = known;
 }
 
 static bool is_taken_added(const struct step *s)
@@ -193,6 +207,7 @@ void pathcode_branch(struct maker *m, unsigned step, bool last)
 	const struct step *s = &m->trace.step[step];
 	int condition = s->i.opcode & 15;
 	uint64_t target = making_target(s);
+	struct known_path known = m->path;
 	struct cold *c;
 
 	if (!is_taken_added(s)) {
@@ -206,9 +221,11 @@ void pathcode_branch(struct maker *m, unsigned step, bool last)
 		take_branch(m, s);
 		exits_on(m, CONDITION_NONE, target);
 		emit_land(&m->e, over);
+		m->path = known;
 	} else {
 		c = making_cold(m, COLD_WAY);
 		c->step = step;
+		c->known = known;
 		making_jump(m, c, condition);
 	}
 	pathcode_on(m, s, s->next);
@@ -238,10 +255,15 @@ void pathcode_cold(struct maker *m, const struct cold *c)
 		pathmaking_cold_hit(m, c);
 		return;
 	}
+	if (c->kind == COLD_UNLIKELY) {
+		pathmaking_cold_unlikely(m, c);
+		return;
+	}
 	if (c->kind == COLD_CONTEXT) {
 		pathmaking_cold_context(m, c);
 		return;
 	}
+	m->path = c->known;
 	take_branch(m, s);
 	exits_add(m, CONDITION_NONE, making_target(s));
 }
@@ -278,7 +300,7 @@ static bool keep_known(struct maker *m, const struct step *s)
 	const struct path_place *place = pathmaking_ends_block(s);
 	int64_t path;
 
-	if (!place || !pathvalues_known(place->graph, place->vertex, &path) || !pathmaking_is_short(path))
+	if (!place || !pathmaking_known(m, place->graph, place->vertex, &path) || !pathmaking_is_short(path))
 		return false;
 	emit_bytes(&m->e, "\x65\x48\xc7\x04\x24", 5);             /* movq $path, %gs:(%rsp) */
 	emit_32(&m->e, (uint32_t)path);
@@ -369,7 +391,7 @@ bool pathcode_return(struct maker *m, const struct step *s)
 	const struct path_place *place = pathmaking_ends_block(s);
 	struct room_here room = pathmaking_room(0);
 	int64_t path;
-	bool known = place && pathvalues_known(place->graph, place->vertex, &path);
+	bool known = place && pathmaking_known(m, place->graph, place->vertex, &path);
 	bool saves = place && place->graph->counters && !known && !observer.on && !observer.path_contexts && !runtime.flags_cross_calls;
 
 	room.flags = runtime.flags_cross_calls;

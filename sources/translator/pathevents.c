@@ -236,24 +236,30 @@ void pathevents_start(struct context *ctx, uint64_t pc)
 	ctx->path_pc = pc;
 }
 
+static void take_counter(struct context *ctx, uint64_t counter, uint64_t count)
+{
+	struct slope_path_row key = { .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED };
+	const struct path_graph *g = pathplaces_counted(counter);
+	const struct path_counter *single = g ? NULL : pathplaces_path_of(counter);
+	const struct path_place *p = g || single ? NULL : pathplaces_repeated(counter);
+
+	if (p)
+		slope_path_repeat(table_of(ctx), p->graph->core->number, p->vertex, count);
+	if (!g && !single)
+		return;
+	key.graph = single ? single->graph->core->number : g->core->number;
+	key.number = single ? single->number : (counter - g->counters) / 8;
+	pathevents_row(ctx, &key, count);
+}
+
 /* A page of counters. */
 static void take_counters(struct context *ctx, uint64_t at)
 {
 	const uint64_t *counter = (const uint64_t *)(ctx->path_window + at);
-	struct slope_path_row key = { .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED };
 
-	for (uint64_t i = 0; i < SLOPE_PAGE_BYTES / sizeof *counter; i++) {
-		const struct path_graph *g = counter[i] ? pathplaces_counted(at + 8 * i) : NULL;
-		const struct path_place *p = counter[i] && !g ? pathplaces_repeated(at + 8 * i) : NULL;
-
-		if (p)
-			slope_path_repeat(table_of(ctx), p->graph->core->number, p->vertex, counter[i]);
-		if (!g)
-			continue;
-		key.graph = g->core->number;
-		key.number = (at + 8 * i - g->counters) / 8;
-		pathevents_row(ctx, &key, counter[i]);
-	}
+	for (uint64_t i = 0; i < SLOPE_PAGE_BYTES / sizeof *counter; i++)
+		if (counter[i])
+			take_counter(ctx, at + 8 * i, counter[i]);
 }
 
 /* A page of the cache. */

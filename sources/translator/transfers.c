@@ -215,7 +215,7 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	if (usual && (!observer.paths || pathcode_may_return(s)))
 		codecache_return(&runtime.cache, s->next, returns_to);
 	if (observer.paths)
-		pathcode_on(m, s, s->next);
+		pathcode_behind(m, s);
 	exits_add_plain(m, s->next);
 	emit_land(&m->e, over);
 	correct_return_address(&m->e, s->next);
@@ -468,12 +468,14 @@ static void emit_short_branch(struct maker *m, const struct step *s)
 	emit_byte(&m->e, 0);
 	/* Over the next jump only: what is added may be longer. */
 	uint8_t *next = emit_jump_ahead(&m->e, CONDITION_NONE);
+	struct known_path known = m->path;
 
 	*distance = (uint8_t)(m->e.at - (distance + 1));
 	if (observer.paths)
 		pathcode_on(m, s, making_target(s));
 	exits_add(m, CONDITION_NONE, making_target(s));
 	emit_land(&m->e, next);
+	m->path = known;
 	if (observer.paths)
 		pathcode_on(m, s, s->next);
 	exits_add(m, CONDITION_NONE, s->next);
@@ -583,6 +585,7 @@ void transfers_cold(struct maker *m, const struct cold *c)
 	case COLD_WAY:
 	case COLD_CASE:
 	case COLD_HIT:
+	case COLD_UNLIKELY:
 	case COLD_MEASURED:
 	case COLD_SAMPLE:
 	case COLD_CONTEXT:
