@@ -66,7 +66,7 @@ struct path_hit {
 #define PATHS_CACHE_LOG2 16u
 #define PATHS_OWN_AT 0x7d200000u
 #define PATHS_OWN_END 0x7ff00000u
-#define PATHS_OWN_LOG2 11u               /* entries of a graph's own, at least and at most */
+#define PATHS_OWN_LOG2 7u                /* entries of a graph's own, at least and at most */
 #define PATHS_OWN_MAX_LOG2 14u
 #define PATHS_HIT_LOG2 5u
 #define PATHS_HIT_OTHER (1u << PATHS_HIT_LOG2)   /* a path may be in either of two entries, whose distances differ by this bit */
@@ -235,8 +235,6 @@ bool pathcode_has_edge(const struct path_place *place, uint32_t edge);
 void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edge);
 /* Behind a step that does not branch, before the one at `next`. */
 void pathcode_on(struct maker *m, const struct step *s, uint64_t next);
-/* The same behind a call that has come back, wherever from. */
-void pathcode_behind(struct maker *m, const struct step *s);
 /* The last step is a branch with two ways out; or it goes on along the one. */
 void pathcode_branch(struct maker *m, unsigned step, bool last);
 void pathcode_cold(struct maker *m, const struct cold *c);

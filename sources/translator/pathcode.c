@@ -169,16 +169,6 @@ void pathcode_on(struct maker *m, const struct step *s, uint64_t next)
 		enter_graph(m, s, next);
 }
 
-/* C may have begun a path there. */
-void pathcode_behind(struct maker *m, const struct step *s)
-{
-	struct known_path known = m->path;
-
-	m->path = (struct known_path){ 0 };
-	pathcode_on(m, s, s->next);
-	m->path = known;
-}
-
 static bool is_taken_added(const struct step *s)
 {
 	const struct path_place *place = pathplaces_at(s->pc);

@@ -236,6 +236,27 @@ void pathevents_start(struct context *ctx, uint64_t pc)
 	ctx->path_pc = pc;
 }
 
+/* How many rows a page of counters, or of the cache, may become. */
+static void expect_counters(struct context *ctx, uint64_t at)
+{
+	const uint64_t *counter = (const uint64_t *)(ctx->path_window + at);
+	size_t rows = 0;
+
+	for (uint64_t i = 0; i < SLOPE_PAGE_BYTES / sizeof *counter; i++)
+		rows += counter[i] != 0;
+	slope_path_table_expect(table_of(ctx), rows);
+}
+
+static void expect_cache(struct context *ctx, uint64_t at)
+{
+	const struct path_hit *hit = (const struct path_hit *)(ctx->path_window + at);
+	size_t rows = 0;
+
+	for (uint64_t i = 0; i < SLOPE_PAGE_BYTES / sizeof *hit; i++)
+		rows += hit[i].count != 0;
+	slope_path_table_expect(table_of(ctx), rows);
+}
+
 static void take_counter(struct context *ctx, uint64_t counter, uint64_t count)
 {
 	struct slope_path_row key = { .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED };
@@ -284,14 +305,20 @@ static void forget_counts(struct context *ctx)
 	system_call(__NR_madvise, (long)(window + PATHS_OWN_AT), PATHS_OWN_END - PATHS_OWN_AT, MADV_DONTNEED, 0, 0, 0);
 }
 
+static void each_count(struct context *ctx, void (*counters)(struct context *ctx, uint64_t at), void (*cache)(struct context *ctx, uint64_t at))
+{
+	pathlandings_each_page(ctx, PATHS_COUNTERS_AT, slope_page_round(pathplaces_counters_end()), counters);
+	pathlandings_each_page(ctx, PATHS_CACHE_AT, PATHS_CACHE_AT + (sizeof(struct path_hit) << PATHS_CACHE_LOG2), cache);
+	pathlandings_each_page(ctx, PATHS_OWN_AT, pathplaces_hits_end(), cache);
+}
+
 void pathevents_end(struct context *ctx)
 {
 	if (!ctx->fiber)
 		return;
 	pathlandings_end(ctx);
-	pathlandings_each_page(ctx, PATHS_COUNTERS_AT, slope_page_round(pathplaces_counters_end()), take_counters);
-	pathlandings_each_page(ctx, PATHS_CACHE_AT, PATHS_CACHE_AT + (sizeof(struct path_hit) << PATHS_CACHE_LOG2), take_cache);
-	pathlandings_each_page(ctx, PATHS_OWN_AT, pathplaces_hits_end(), take_cache);
+	each_count(ctx, expect_counters, expect_cache);
+	each_count(ctx, take_counters, take_cache);
 	if (observer.path_contexts)
 		pathcontexts_end(ctx);
 	forget_counts(ctx);

@@ -215,7 +215,8 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	if (usual && (!observer.paths || pathcode_may_return(s)))
 		codecache_return(&runtime.cache, s->next, returns_to);
 	if (observer.paths)
-		pathcode_behind(m, s);
+		pathcode_on(m, s, s->next);
+	m->path = (struct known_path){ 0 };
 	exits_add_plain(m, s->next);
 	emit_land(&m->e, over);
 	correct_return_address(&m->e, s->next);
@@ -255,6 +256,7 @@ static void emit_call(struct maker *m, const struct step *s)
 		return;
 	}
 	m->call_pc = m->trace.doubt ? 0 : s->pc;
+	m->path = (struct known_path){ 0 };                       /* other blocks come here, on other paths */
 	if (!s->i.raw.imm[0].is_relative) {
 		exits_give_back(m);
 		load_target(m, s);
