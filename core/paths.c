@@ -2,6 +2,7 @@
 #include "core/paths.h"
 
 #define BUCKETS_FIRST 64u
+#define ROWS_GROW 4u             /* times: pages that are not used yet cost nothing, moved ones do */
 
 void slope_path_table_init(struct slope_path_table *t, struct slope_arena *arena)
 {
@@ -68,10 +69,10 @@ void slope_path_table_expect(struct slope_path_table *t, size_t rows)
 static bool make_room(struct slope_path_table *t)
 {
 	void *row = t->row;
-	size_t most = t->expected > t->rows ? t->expected : t->rows + 1;
+	size_t most = t->expected > t->rows ? t->expected : t->rows + 1, wider = t->row_capacity * ROWS_GROW;
 
 	if (t->rows == UINT32_MAX || (t->rows == t->row_capacity &&
-	    !slope_arena_grow(t->arena, &row, &t->row_capacity, most, sizeof *t->row)))
+	    !slope_arena_grow(t->arena, &row, &t->row_capacity, most > wider ? most : wider, sizeof *t->row)))
 		return false;
 	t->row = row;
 	return t->rows * 4 < t->buckets * 3 || grow_buckets(t, most);

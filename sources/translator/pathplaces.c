@@ -20,6 +20,7 @@
 #define STUB_MAX 4u
 #define CALLEES 2048u
 #define SAME_MAX 16384u
+#define LARGE 256u               /* blocks */
 #define SINGLES 64u              /* taken at once */
 
 /* Counts the repetitions in a block. */
@@ -195,8 +196,8 @@ static void choose_hits(struct path_graph *g)
 {
 	uint32_t log2 = PATHS_OWN_LOG2, own;
 
-	/* The more blocks, the more paths that are really taken. */
-	while (log2 < PATHS_OWN_MAX_LOG2 && 2 * g->flow.blocks > 1u << log2)
+	/* The more blocks, the more paths that are really taken; but most graphs have few of them, and each may have a page to itself. */
+	while (log2 < PATHS_OWN_MAX_LOG2 && (g->flow.blocks < LARGE ? 2 : 16) * g->flow.blocks > 1u << log2)
 		log2++;
 	own = 1u << (log2 + PATHS_HIT_LOG2);
 	g->hits_own = !observer.path_contexts && g->core->paths.total > PATHS_ARRAY_MAX && places.hits + own <= PATHS_OWN_END;
