@@ -304,12 +304,17 @@ void pathcode_call(struct maker *m, const struct step *s, uint64_t target)
 	if (observing_keeps_paths_apart()) {
 		keep_apart(m);
 	} else if (!keep_known(m, s)) {
-		emit_save(&m->e, REG_R11, CTX_PATH_KEPT_A);
-		emit_restore(&m->e, REG_R11, CTX_PATH);
+		int free = target && !observer.path_contexts ? pathmaking_free(m, pathmaking_room(target)) : NO_REGISTER;
+		unsigned reg = free == NO_REGISTER ? REG_R11 : (unsigned)free;
+
+		if (free == NO_REGISTER)
+			emit_save(&m->e, reg, CTX_PATH_KEPT_A);
+		emit_restore(&m->e, reg, CTX_PATH);
 		if (observer.path_contexts)
 			add_context(m);
-		emit_memory(&m->e, 0x89, REG_R11, (struct operand){ &top, true, true }, 0);
-		emit_restore(&m->e, REG_R11, CTX_PATH_KEPT_A);
+		emit_memory(&m->e, 0x89, reg, (struct operand){ &top, true, true }, 0);
+		if (free == NO_REGISTER)
+			emit_restore(&m->e, reg, CTX_PATH_KEPT_A);
 	}
 	if (target) {
 		struct room_here room = pathmaking_room(0);

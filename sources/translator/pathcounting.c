@@ -12,17 +12,26 @@ struct room_here pathmaking_room(uint64_t target)
 	return (struct room_here){ wanted.registers, wanted.flags != 0, { NO_REGISTER, NO_REGISTER }, NO_REGISTER };
 }
 
+int pathmaking_free(const struct maker *m, struct room_here room)
+{
+	static const uint8_t order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RSI, REG_RDI, REG_R8, REG_R9, REG_R10, REG_R11 };
+
+	for (unsigned i = 0; i < sizeof order; i++)
+		if (!(room.live >> order[i] & 1) && order[i] != m->stamp && order[i] != m->spare)
+			return order[i];
+	return NO_REGISTER;
+}
+
 /* A register for a while, the n-th. */
 static unsigned borrow(struct maker *m, struct room_here *room, unsigned n)
 {
-	static const uint8_t order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RSI, REG_RDI, REG_R8, REG_R9, REG_R10, REG_R11 };
 	unsigned reg = n ? REG_RDX : REG_RCX;
+	int free = pathmaking_free(m, *room);
 
-	for (unsigned i = 0; i < sizeof order; i++)
-		if (!(room->live >> order[i] & 1) && order[i] != m->stamp && order[i] != m->spare) {
-			room->live |= (uint16_t)(1u << order[i]);
-			return order[i];
-		}
+	if (free != NO_REGISTER) {
+		room->live |= (uint16_t)(1u << free);
+		return (unsigned)free;
+	}
 	while ((int)reg == m->stamp || (int)reg == m->spare || (int)reg == room->taken || (n && (int)reg == room->kept[0]))
 		reg = reg == REG_RCX ? REG_RDX : reg == REG_RDX ? REG_RSI : reg == REG_RSI ? REG_RDI : REG_R8;
 	room->kept[n] = (int)reg;

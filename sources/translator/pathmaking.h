@@ -34,6 +34,8 @@ static inline bool pathmaking_is_short(int64_t value)
 
 /* Where the program goes on at this address; 0: everything is alive. */
 struct room_here pathmaking_room(uint64_t target);
+/* A register that nobody needs there, or NO_REGISTER. */
+int pathmaking_free(const struct maker *m, struct room_here room);
 /* Is CTX_PATH known on the way that is being made, which has come to this block? By the graph, or by the code before. */
 bool pathmaking_known(struct maker *m, const struct path_graph *g, uint32_t vertex, int64_t *path);
 /* If not, is one value likely? Not asked where all paths have counters. */
