@@ -104,7 +104,7 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		  "with --verify or --perturbation: print JSON (schema slope-verify/1, slope-perturbation/1)", 0, 0 },
 		{ "quiet", 'q', SLOPE_OPTION_FLAG, &s->quiet, NULL, "no closing line", 0, 0 },
 		{ "stamp-limit", 0, SLOPE_OPTION_NUMBER, &s->stamp_limit, "N", NULL, 16, UINT32_MAX },
-		{ "access", 0, SLOPE_OPTION_CHOICE, &s->access, "inline|call|ir", NULL, 0, 0 },
+		{ "access", 0, SLOPE_OPTION_CHOICE, &s->access, "inline|call|ir|narrow", NULL, 0, 0 },
 		{ 0 },
 	};
 	const struct slope_usage usage = {

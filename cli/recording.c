@@ -11,7 +11,7 @@
 #define STACK_MAX_BYTES (UINT64_C(4) << 30)
 
 static const char *const input_name[] = { "trms", "rms", "both" };
-static const char *const access_name[] = { "inline", "call", "ir" };
+static const char *const access_name[] = { "inline", "call", "ir", "narrow" };
 
 /* A main stack larger than Valgrind's own idea of it, where the user allows one. */
 static void add_stack_size(struct slope_list *options)

@@ -7,6 +7,10 @@
  */
 #include "core/access.h"
 
+/* In two words. */
+#define OWN (UINT64_C(0x0000000100000001) * SLOPE_STAMP_OWN)
+#define OWN_OR_PENDING (UINT64_C(0x0000000100000001) * (SLOPE_STAMP_OWN | SLOPE_PENDING))
+
 #define NEAR_FRAMES 6u           /* so far down, a scan beats a binary search */
 
 /* Near the top, or by binary search. */
@@ -131,16 +135,37 @@ void slope_thread_read(struct slope_thread *t, uint64_t address, uint64_t bytes)
 	}
 }
 
+/* Two words side by side, the first one in the lower half. */
+static uint64_t pair_at(const uint32_t *word)
+{
+	uint64_t pair;
+
+	__builtin_memcpy(&pair, word, sizeof pair);
+	return pair;
+}
+
+static void write_pair_shared(struct slope_thread *t, uint64_t cell, uint32_t *word)
+{
+	slope_thread_write_shared(t, cell, word);
+	slope_thread_write_shared(t, cell + 1, word + 1);
+}
+
 static void write_window(struct slope_thread *t, uint64_t cell, uint64_t count, bool shared)
 {
 	uint32_t *word = t->shadow.window + cell, top = t->top_stamp;
+	uint64_t both = (uint64_t)top << 32 | top, i = 0;
 
-	for (uint64_t i = 0; i < count; i++) {
-		if (shared && word[i] != top)
-			slope_thread_write_shared(t, cell + i, &word[i]);
-		else
-			word[i] = top;
+	for (; i + 1 < count; i += 2) {
+		if (shared && (pair_at(word + i) & OWN_OR_PENDING) != OWN) {
+			write_pair_shared(t, cell + i, &word[i]);
+			continue;
+		}
+		__builtin_memcpy(&word[i], &both, sizeof both);
 	}
+	if (i < count && shared)
+		slope_thread_write_shared(t, cell + i, &word[i]);
+	else if (i < count)
+		word[i] = top;
 }
 
 void slope_thread_write(struct slope_thread *t, uint64_t address, uint64_t bytes)

@@ -73,7 +73,7 @@ SLOPE_INLINE void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_
 		slope_frames_push_any(t, fn, sp, flags, cost);
 }
 
-/* An activation of size n, with nothing induced, that is not as the one before. One unit. */
+/* An activation of size n, with nothing induced, that is not as one of the last. One unit. */
 void slope_frames_point(struct slope_thread *t, struct slope_record *r, uint64_t n, uint64_t cost);
 
 /* Any activation, whatever its size and cost. */
@@ -104,12 +104,13 @@ SLOPE_INLINE void slope_frames_drop(struct slope_thread *t, const struct slope_f
 /* Whatever the topmost frame is: it ends and gives what it has to the one below. */
 void slope_frames_pop_any(struct slope_thread *t, const uint64_t *cost);
 
-/* The usual return, when tallies are flushed: true if the activation was as the one before of its function, and so is counted. */
+/* The usual return, when tallies are flushed: true if the activation was as one of the last of its function, and so is counted. */
 SLOPE_INLINE bool slope_frames_pop_usual(struct slope_thread *t, struct slope_frame *f, uint64_t n, uint64_t spent)
 {
 	struct slope_record *r = f->record;
 	struct slope_frame *below = f - 1;
-	bool again = n == r->again_n && spent == r->again_cost;
+	struct slope_again *a = slope_record_again(r, n, spent);
+	bool again = n == a->n && spent == a->cost;
 
 	slope_frames_spend(r, f, &spent, 1);
 	slope_tally_put(t, below->tally_base, r, &spent, 1);
@@ -117,7 +118,7 @@ SLOPE_INLINE bool slope_frames_pop_usual(struct slope_thread *t, struct slope_fr
 	below->rms += f->rms;
 	slope_frames_drop(t, f);
 	if (SLOPE_LIKELY(again))
-		r->again++;
+		a->count++;
 	return again;
 }
 

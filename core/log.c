@@ -2,15 +2,24 @@
 #include "core/log.h"
 #include "core/access.h"
 
-#define LONG_BYTES 4096          /* so long a section is settled without a look at what would stay */
-#define SETTLED_ENTRIES 192u     /* a section that has more cells which are still new to it costs too much at returns */
+/* How many entries from `i` on are the owner's cells, or count for nobody: as many as can be told at once, or none. */
+static size_t pass_alike(const struct slope_thread *t, size_t i, size_t end, const struct slope_frame *f,
+			 const struct slope_frame *owner, int64_t *cells)
+{
+	size_t counted = 0, passed = 0;
+
+	if (t->log_scans)
+		passed = t->log_scans->pass(&t->log[i], end - i, f->stamp, owner->stamp, owner[1].stamp - owner->stamp, &counted);
+	*cells = (int64_t)counted;
+	return passed;
+}
 
 /* The entries from `first` up to `end` are those of a frame's section: one more cell for it, one less for each owner. */
 static void settle_section(struct slope_thread *t, struct slope_frame *f, size_t first, size_t end)
 {
 	struct slope_frame *owner = f;
 	uint32_t stamp = 0, span = 0, frame_stamp = f->stamp;
-	int64_t cells = 0;
+	int64_t cells = 0, counted;
 
 	for (size_t i = first; i < end; i++) {
 		uint32_t word = t->log[i];
@@ -25,6 +34,13 @@ static void settle_section(struct slope_thread *t, struct slope_frame *f, size_t
 			owner = t->frame + slope_thread_owner(t, word);
 			stamp = owner->stamp;
 			span = owner[1].stamp - stamp;
+			size_t passed = pass_alike(t, i, end, f, owner, &counted);
+
+			if (passed) {
+				cells += counted;
+				i += passed - 1;
+				continue;
+			}
 		}
 		cells++;
 	}
@@ -56,6 +72,11 @@ static size_t keep_older(struct slope_thread *t, uint32_t stamp, size_t *counted
 	size_t first = t->top->log / sizeof *t->log, to = first, end = slope_log_end(t) / sizeof *t->log;
 	uint32_t top = t->top->stamp;
 
+	if (t->log_scans) {
+		to += t->log_scans->keep(&t->log[first], end - first, stamp, top, counted);
+		*t->log_end = to * sizeof *t->log;
+		return to - first;
+	}
 	*counted = 0;
 	for (size_t from = first; from < end; from++) {
 		uint32_t word = t->log[from];
@@ -72,7 +93,8 @@ void slope_log_shorten(struct slope_thread *t)
 {
 	size_t counted;
 
-	if (slope_log_end(t) - t->top->log > LONG_BYTES || keep_older(t, t->top->stamp, &counted) > SETTLED_ENTRIES)
+	if ((uint32_t)slope_log_end(t) - t->top->log > SLOPE_LOG_LONG_BYTES ||
+	    keep_older(t, t->top->stamp, &counted) * sizeof *t->log > SLOPE_LOG_SETTLED_BYTES)
 		slope_log_settle(t);
 }
 
@@ -89,6 +111,6 @@ void slope_log_close(struct slope_thread *t)
 	f->rms += (int64_t)counted;
 	below->rms -= (int64_t)counted;
 	f->log = slope_log_end(t);
-	if (kept > SETTLED_ENTRIES)
+	if (kept * sizeof *t->log > SLOPE_LOG_SETTLED_BYTES)
 		slope_log_settle(t);
 }

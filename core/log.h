@@ -25,12 +25,29 @@
 
 #define SLOPE_LOG_BYTES 0xff00u          /* an entry that begins at or behind this is one too many */
 #define SLOPE_LOG_SECTION_BYTES 1024u    /* a section that is longer is worth slope_log_shorten */
+#define SLOPE_LOG_LONG_BYTES 4096u       /* so long a one is settled without a look at what would stay */
+#define SLOPE_LOG_SETTLED_BYTES 768u     /* as is one with more entries that are still new to it: it costs too much at returns */
 
-/* The thread has a log, still empty: room for SLOPE_LOG_BYTES and 64 more, and where the bytes that are used are kept. */
-static inline void slope_log_set(struct slope_thread *t, uint32_t *log, uint64_t *end_bytes)
+/* What takes longest, by a source that has vectors for it. Up to 16 entries behind `count` may be read and written. */
+struct slope_log_scans {
+	/* Entries less than `stamp` close up at `entry`. How many that were, and how many less than `top`. */
+	size_t (*keep)(uint32_t *entry, size_t count, uint32_t stamp, uint32_t top, size_t *counted);
+	/*
+	 * How many from `entry` on, sixteen at a time, are not less than `top` or lie in [from, from + span); *counted: the latter
+	 * ones among those less than `top`.
+	 */
+	size_t (*pass)(const uint32_t *entry, size_t count, uint32_t top, uint32_t from, uint32_t span, size_t *counted);
+};
+
+/*
+ * The thread has a log, still empty: room for SLOPE_LOG_BYTES and 64 more, and where the bytes that are used are kept. `scans` may
+ * be NULL.
+ */
+static inline void slope_log_set(struct slope_thread *t, uint32_t *log, uint64_t *end_bytes, const struct slope_log_scans *scans)
 {
 	t->log = log;
 	t->log_end = end_bytes;
+	t->log_scans = scans;
 	*end_bytes = 0;
 }
 

@@ -361,10 +361,15 @@ static void tell_sharers(struct slope_session *s, uint32_t word, const struct sl
 			make_pending(s, set.id[i], writer, cell);
 }
 
+uint32_t slope_sharing_owned(uint32_t id)
+{
+	return word_of(FORM_OWNER, id);
+}
+
 void slope_sharing_write(struct slope_session *s, struct slope_thread *t, uint64_t cell)
 {
 	uint32_t *word = slope_shadow_cell(&s->sharing.directory, cell);
-	uint32_t own = t ? word_of(FORM_OWNER, t->id) : word_of(FORM_KERNEL, 0), old;
+	uint32_t own = t ? slope_sharing_owned(t->id) : word_of(FORM_KERNEL, 0), old;
 
 	if (!word) {
 		slope_session_lose(s, SLOPE_LOST_CELLS, 1);

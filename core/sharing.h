@@ -68,6 +68,9 @@ struct slope_sharing_steps {
 void slope_sharing_init(struct slope_sharing *sharing, struct slope_arena *arena, const struct slope_host *host);
 void slope_sharing_fini(struct slope_sharing *sharing);
 
+/* The directory's word of a cell that this thread wrote last, and that nobody else has looked at since. */
+uint32_t slope_sharing_owned(uint32_t id);
+
 /* Thread t looks at a cell that it has not seen since its last write; returns the last writer. */
 uint32_t slope_sharing_join(struct slope_session *s, struct slope_thread *t, uint64_t cell);
 

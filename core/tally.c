@@ -74,7 +74,7 @@ static void replace(struct slope_record *callee, struct slope_edge *old, struct 
 		at = &(*at)->next;
 	*at = e;
 	e->next = old->next;
-	for (int i = 0; i < 2; i++)
+	for (unsigned i = 0; i < 2 * SLOPE_EDGE_PAIRS; i++)
 		if (callee->edge[i] == old)
 			callee->edge[i] = e;
 }
@@ -87,6 +87,7 @@ static struct slope_edge *edge_with(struct slope_thread *t, uint32_t caller, str
 				    uint32_t units)
 {
 	struct slope_arena *arena = &t->arena;
+	struct slope_edge **pair = slope_record_pair(callee, caller);
 	bool fresh;
 	uint64_t *place = slope_map_put(&t->edge_by_ends, (uint64_t)caller << 32 | callee->fn, &fresh);
 	struct slope_edge *old = place ? (struct slope_edge *)(uintptr_t)*place : NULL, *e = old;
@@ -107,9 +108,9 @@ static struct slope_edge *edge_with(struct slope_thread *t, uint32_t caller, str
 			callee->edges = e;
 		}
 	}
-	if (callee->edge[0] != e && callee->edge[1] != e) {
-		callee->edge[1] = callee->edge[0];
-		callee->edge[0] = e;
+	if (pair[0] != e && pair[1] != e) {
+		pair[1] = pair[0];
+		pair[0] = e;
 	}
 	return e;
 }

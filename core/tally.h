@@ -87,10 +87,10 @@ SLOPE_INLINE bool slope_tally_flush_known(struct slope_thread *t, const struct s
 
 	for (; i > base; i--) {
 		const struct slope_tally *tally = slope_tally_at(t, i - 1, units);
-		struct slope_edge *e = tally->callee->edge[0];
+		struct slope_edge *const *pair = slope_record_pair(tally->callee, caller), *e = pair[0];
 
 		if (!e || e->caller != caller)
-			e = tally->callee->edge[1];
+			e = pair[1];
 		if (SLOPE_UNLIKELY(!e || e->caller != caller || bin - e->first >= e->rows))
 			break;
 		slope_tally_count(e, bin, tally, units);
@@ -119,8 +119,6 @@ SLOPE_INLINE void slope_tally_put(struct slope_thread *t, uint32_t base, struct 
 	for (uint32_t u = 0; u < units; u++)
 		tally->cost[u] = cost[u];
 	callee->tally = ++t->tallies;
-	/* Where it will go when the caller returns. */
-	__builtin_prefetch(callee->edge[0], 1);
 }
 
 /* An activation of `callee` has returned to the one whose tallies begin at `base`, now the topmost. */

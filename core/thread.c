@@ -67,7 +67,7 @@ static struct slope_record *record_for(struct slope_thread *t, uint32_t fn)
 		return NULL;
 	r->fn = fn;
 	r->flags = t->session->function[fn].flags | (t->contexts && !t->session->config.burst_period ? SLOPE_RECORD_CONTEXTS : 0);
-	r->again_n = UINT64_MAX;
+	slope_record_forget(r);
 	for (unsigned m = 0; m < SLOPE_METRICS; m++)
 		slope_points_init(&r->points[m], arena, t->session->config.units, t->session->config.max_points);
 	t->record[page][fn & (RECORD_PAGE - 1)] = r;
@@ -102,6 +102,7 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 	t->os_id = os_id;
 	t->collecting = !s->stopped;
 	t->own_kept = s->parallel ? 0 : SLOPE_STAMP_OWN;
+	t->owned = UINT64_C(0x100000001) * slope_sharing_owned(t->id);
 	slope_arena_init(&t->arena, s->host);
 	slope_map_init(&t->edge_by_ends, &t->arena);
 	slope_path_table_init(&t->paths, &t->arena);
@@ -158,7 +159,7 @@ void slope_thread_discard(struct slope_thread *t)
 
 static void empty_record(struct slope_record *r, struct slope_arena *arena, const struct slope_config *config)
 {
-	struct slope_record fresh = { .fn = r->fn, .flags = r->flags, .active = r->active, .edges = r->edges, .again_n = UINT64_MAX };
+	struct slope_record fresh = { .fn = r->fn, .flags = r->flags, .active = r->active, .edges = r->edges };
 
 	for (struct slope_edge *e = r->edges; e; e = e->next)
 		slope_edge_empty(e, config->units);
@@ -167,6 +168,7 @@ static void empty_record(struct slope_record *r, struct slope_arena *arena, cons
 		slope_points_init(&fresh.points[m], arena, config->units, config->max_points);
 	}
 	*r = fresh;
+	slope_record_forget(r);
 }
 
 void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
@@ -266,25 +268,53 @@ void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32
 	slope_frames_push(t, fn, sp, flags, cost, t->session->config.units, slope_log_end(t));
 }
 
-/* There is no memory for a point: the next one has none to be compared with. */
-static void lose_point(struct slope_thread *t, struct slope_record *r)
+static void lose_point(struct slope_thread *t)
 {
 	slope_session_lose(t->session, SLOPE_LOST_POINTS, 1);
-	r->again_n = UINT64_MAX;
+}
+
+/* The point is there, or what is counted would not be like any. */
+static void settle(struct slope_record *r, struct slope_again *a)
+{
+	struct slope_points *points = &r->points[r->points[SLOPE_METRIC_TRMS].last ? SLOPE_METRIC_TRMS : SLOPE_METRIC_RMS];
+	struct slope_point *row = a->count ? slope_points_turn_to(points, a->n) : NULL;
+	uint64_t times = a->count;
+
+	if (!row)
+		return;
+	struct slope_stat *stat = &row->cost[0];
+	unsigned __int128 squares = (unsigned __int128)a->cost * a->cost * times;
+	uint64_t low = stat->sq_lo + (uint64_t)squares;
+
+	a->count = 0;
+	points->residue += (a->n - row->n) * times;
+	row->calls += times;
+	row->rms += a->n * times;
+	stat->sum += a->cost * times;
+	stat->sq_hi += (uint64_t)(squares >> 64) + (low < (uint64_t)squares);
+	stat->sq_lo = low;
+}
+
+void slope_record_settle(struct slope_record *r)
+{
+	for (unsigned i = 0; i < SLOPE_AGAIN; i++)
+		settle(r, &r->again[i]);
 }
 
 void slope_frames_point(struct slope_thread *t, struct slope_record *r, uint64_t n, uint64_t cost)
 {
 	uint32_t metrics = t->metrics;
 	struct slope_sample sample = { .n = n, .rms = n, .cost = &cost };
+	struct slope_again *a = slope_record_again(r, n, cost);
 
-	if (r->again)
-		slope_record_settle(r);
-	r->again_n = metrics & (metrics - 1) ? UINT64_MAX : n;
-	r->again_cost = cost;
+	settle(r, a);
+	a->n = metrics & (metrics - 1) ? UINT64_MAX : n;
+	a->cost = cost;
 	for (unsigned m = 0; m < SLOPE_METRICS; m++)
-		if (metrics & 1u << m && !slope_points_add(&r->points[m], &sample, 1))
-			lose_point(t, r);
+		if (metrics & 1u << m && !slope_points_add(&r->points[m], &sample, 1)) {
+			lose_point(t);
+			a->n = UINT64_MAX;       /* the next one has none to be compared with */
+		}
 }
 
 void slope_frames_points(struct slope_thread *t, struct slope_record *r, const struct slope_frame *f, const uint64_t *spent,
@@ -297,20 +327,19 @@ void slope_frames_points(struct slope_thread *t, struct slope_record *r, const s
 	};
 
 	if (units == 1 && trms == rms && !(sample.thread | sample.external)) {
-		if (rms == r->again_n && spent[0] == r->again_cost)
-			r->again++;
+		struct slope_again *a = slope_record_again(r, rms, spent[0]);
+
+		if (rms == a->n && spent[0] == a->cost)
+			a->count++;
 		else
 			slope_frames_point(t, r, rms, spent[0]);
 		return;
 	}
-	if (r->again)
-		slope_record_settle(r);
-	r->again_n = UINT64_MAX;
 	if (by_trms && !slope_points_add(&r->points[SLOPE_METRIC_TRMS], &sample, units))
-		lose_point(t, r);
+		lose_point(t);
 	sample.n = rms;
 	if (t->metrics & 1u << SLOPE_METRIC_RMS && !slope_points_add(&r->points[SLOPE_METRIC_RMS], &sample, units))
-		lose_point(t, r);
+		lose_point(t);
 }
 
 /* A finished activation goes into its function's tables. */
@@ -359,27 +388,6 @@ void slope_frames_pop_any(struct slope_thread *t, const uint64_t *cost)
 		}
 	}
 	slope_frames_drop(t, f);
-}
-
-void slope_record_settle(struct slope_record *r)
-{
-	struct slope_points *points = &r->points[r->points[SLOPE_METRIC_TRMS].last ? SLOPE_METRIC_TRMS : SLOPE_METRIC_RMS];
-	struct slope_point *row = points->last;          /* still the row of again_n */
-	uint64_t times = r->again;
-
-	if (!times)
-		return;
-	struct slope_stat *stat = &row->cost[0];
-	unsigned __int128 squares = (unsigned __int128)r->again_cost * r->again_cost * times;
-	uint64_t low = stat->sq_lo + (uint64_t)squares;
-
-	r->again = 0;
-	points->residue += (r->again_n - row->n) * times;
-	row->calls += times;
-	row->rms += r->again_n * times;
-	stat->sum += r->again_cost * times;
-	stat->sq_hi += (uint64_t)(squares >> 64) + (low < (uint64_t)squares);
-	stat->sq_lo = low;
 }
 
 void slope_record_totals(const struct slope_record *record, const struct slope_config *config, struct slope_totals *totals)

@@ -19,6 +19,8 @@
 
 /* Binary digits after the first that sizes of edges keep: see slope_points_edge. */
 #define SLOPE_EDGE_BITS 3u
+/* Callers of a function are told apart by so many pairs of edges at hand. */
+#define SLOPE_EDGE_PAIRS 4u
 
 /* Activations of the caller with sizes of one bin, and what they called. `cost` has one entry per unit. */
 struct slope_edge_row {
@@ -40,20 +42,26 @@ struct slope_edge {
 	uint64_t nested[];           /* per unit: inclusive, of the callee's activations inside another one of it */
 };
 
+/*
+ * Most activations are as one of the last few of their function: these are only
+ * counted, until another one comes in their place or somebody wants to know (slope_record_settle).
+ */
+struct slope_again {
+	uint64_t n, cost;            /* one that has a point; n is UINT64_MAX when there is none to compare with */
+	uint64_t count;              /* so many more like it */
+};
+
+#define SLOPE_AGAIN 8u
+
 /* One function in one thread. What its points add up to is not kept twice: see slope_record_totals. */
 struct slope_record {
 	uint32_t fn, flags;          /* flags: the function's, SLOPE_FN_*, and SLOPE_RECORD_CONTEXTS */
 	uint32_t active;             /* activations on the stack now */
 	uint32_t tally;              /* position + 1 of its highest tally (core/tally.h); 0: none */
-	/*
-	 * Most activations are as the one before: these are only counted, until
-	 * another one comes or somebody wants to know (slope_record_settle).
-	 */
-	uint64_t again_n, again_cost;      /* of the last one; n is UINT64_MAX when there is none to compare with */
-	uint64_t again;              /* so many more like it */
-	struct slope_edge *edge[2];  /* the one used last, and the one before */
 	uint64_t self[SLOPE_UNITS_MAX];
 	uint64_t nested[SLOPE_UNITS_MAX];  /* inclusive, of activations inside another one of the same function */
+	struct slope_edge *edge[2 * SLOPE_EDGE_PAIRS];     /* some that were used last: slope_record_pair */
+	struct slope_again again[SLOPE_AGAIN];     /* slope_record_again */
 	struct slope_edge *edges;    /* all of them */
 	struct slope_points points[SLOPE_METRICS];
 };
@@ -126,7 +134,10 @@ struct slope_thread {
 	uint64_t *log_end;           /* bytes of it that are used */
 	unsigned char *tally;        /* struct slope_tally, of all pending activations: core/tally.h */
 	uint32_t tallies, tally_capacity;
+	bool plain;                  /* slope_thread_is_plain */
 	uint32_t visiting;           /* it may be looking at other threads' words */
+	uint64_t owned;              /* slope_sharing_owned, twice */
+	const struct slope_log_scans *log_scans;
 	struct slope_sharing_steps steps;
 
 	/* Other threads look at these. */
@@ -137,7 +148,6 @@ struct slope_thread {
 	uint64_t os_id;              /* what the system calls it */
 	char name[32];
 	bool ended, collecting;
-	bool plain;                  /* slope_thread_is_plain */
 	uint32_t toggles;            /* activations of SLOPE_FN_TOGGLE functions on the stack */
 
 	struct slope_shadow shadow;
@@ -218,6 +228,25 @@ static inline struct slope_record *slope_thread_record(const struct slope_thread
 	if (page >= t->record_pages || !t->record[page])
 		return NULL;
 	return t->record[page][fn & ((1u << SLOPE_RECORD_PAGE_LOG2) - 1)];
+}
+
+/* Where a caller's edge is found: in the first of a pair if it was used last, or in the second. */
+SLOPE_INLINE struct slope_edge **slope_record_pair(struct slope_record *callee, uint32_t caller)
+{
+	return &callee->edge[2 * (caller % SLOPE_EDGE_PAIRS)];
+}
+
+/* Where activations of this size and cost are counted, if they are. */
+SLOPE_INLINE struct slope_again *slope_record_again(struct slope_record *record, uint64_t n, uint64_t cost)
+{
+	return &record->again[(n + cost) % SLOPE_AGAIN];
+}
+
+/* Nothing is there to compare with; what was counted must be settled. */
+static inline void slope_record_forget(struct slope_record *record)
+{
+	for (unsigned i = 0; i < SLOPE_AGAIN; i++)
+		record->again[i] = (struct slope_again){ .n = UINT64_MAX };
 }
 
 /* What has only been counted goes into the points. They may be read afterwards. */

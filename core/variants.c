@@ -72,7 +72,7 @@ static bool make_counts(struct slope_variants *v, struct slope_variant *variant)
 	if (!r)
 		return false;
 	r->fn = variant->fn;
-	r->again_n = UINT64_MAX;
+	slope_record_forget(r);
 	for (unsigned m = 0; m < SLOPE_METRICS; m++)
 		slope_points_init(&r->points[m], v->arena, config->units, config->max_points);
 	variant->counts = r;
@@ -113,7 +113,6 @@ static bool fold(struct slope_variants *v, struct slope_variant *variant)
 
 	slope_record_settle(from);
 	slope_record_settle(into);
-	into->again_n = UINT64_MAX;
 	for (unsigned m = 0; m < SLOPE_METRICS; m++)
 		merge_points(v, &into->points[m], &from->points[m]);
 	for (uint32_t u = 0; u < v->session->config.units; u++) {

@@ -96,7 +96,7 @@ static bool begin_thread(struct slope_replay *r, uint32_t parent)
 	if (a->thread && a->window) {
 		a->thread->shadow.window = a->window;
 		a->thread->shadow.window_cells = r->window_cells;
-		slope_log_set(a->thread, a->log, (uint64_t *)(void *)((char *)a->log + LOG_BYTES));
+		slope_log_set(a->thread, a->log, (uint64_t *)(void *)((char *)a->log + LOG_BYTES), NULL);
 	}
 	return true;
 }

@@ -9,11 +9,6 @@
 #include "core/slabs.h"
 #include "sources/translator/symbols.h"
 
-#define TAIL_RUN_MAX 256u
-
-_Static_assert(offsetof(struct slope_thread, own_kept) == CORE_OWN_KEPT, "as gate.S has it");
-_Static_assert(SLOPE_LOG_BYTES == CTX_LOG_BYTES, "as gate.S has it");
-_Static_assert(SLOPE_STAMP_MARKS == STAMP_MARKS, "as gate.S has it");
 
 /* From now on calls of the function are for quick.c. */
 static void show_record(struct fiber *f, uint32_t fn)

@@ -59,6 +59,9 @@
 #define CTX_PATH_WINDOW (CTX_COST + 104)    /* where calls keep their paths: what %gs holds, or a window of its own */
 #define CTX_LOG (CTX_COST + 120)    /* bytes of the log that are used */
 #define CTX_VECTOR (CTX_COST + 128)    /* vector registers of the program while compacting.h uses them */
+#define CTX_DIRECTORY (CTX_VECTOR + 64)    /* what threads say about each other's cells, by address: core/sharing.h */
+#define CTX_FIBER (CTX_VECTOR + 72)    /* the stack that it runs on */
+#define CTX_BY_16 (CTX_VECTOR + 80)    /* there is AVX-512 */
 #define CTX_LANDED (CTX_COST + 112)    /* control comes to a place where a path has been begun for it: pathlandings.c */
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
@@ -67,10 +70,70 @@
 /* And behind them the log of core/log.h. */
 #define CTX_LOG_AT 0xf0000
 #define CTX_LOG_BYTES 0xff00
+#define LOG_SECTION_BYTES 1024   /* SLOPE_LOG_SECTION_BYTES */
 
-/* Fields of struct slope_thread that gate.S uses. */
+/* Fields of struct slope_thread, */
+#define CORE_STAMP 0
 #define CORE_OWN_KEPT 4
-/* Of core/stamp.h: bits that every stamp has, and the least that an ordinary one is. */
+#define CORE_FRAME 8
+#define CORE_HINT_SPAN 20
+#define CORE_HINT 24
+#define CORE_CLOCK 32
+#define CORE_STAMP_LIMIT 36
+#define CORE_LAST 48
+#define CORE_DEPTH 56
+#define CORE_CALLS 64
+#define CORE_TALLY 88
+#define CORE_TALLIES 96
+#define CORE_TALLIES_MAX 100
+#define CORE_PLAIN 104
+#define CORE_OWNED 112
+/* of struct slope_frame, */
+#define FRAME_RECORD 0
+#define FRAME_SP 8
+#define FRAME_RMS 16
+#define FRAME_FN 24
+#define FRAME_FLAGS 28
+#define FRAME_LOG 30
+#define FRAME_TALLIES 32
+#define FRAME_STAMP 36
+#define FRAME_ENTRY 40
+#define FRAME_CHILD 48
+#define FRAME_BYTES 128
+/* of struct slope_record, */
+#define RECORD_FN 0
+#define RECORD_FLAGS 4
+#define RECORD_ACTIVE 8
+#define RECORD_TALLY 12
+#define RECORD_SELF 16
+#define RECORD_NESTED 48
+#define RECORD_EDGE 80
+#define RECORD_AGAIN 144
+/* of struct slope_again, */
+#define AGAIN_N 0
+#define AGAIN_COST 8
+#define AGAIN_COUNT 16
+#define AGAIN_PLACES 8           /* SLOPE_AGAIN */
+/* of struct slope_edge with one unit, */
+#define EDGE_CALLER 8
+#define EDGE_FIRST 12
+#define EDGE_ROWS 14
+#define EDGE_NESTED 16
+#define EDGE_ROW 24
+#define EDGE_BITS 3              /* SLOPE_EDGE_BITS */
+#define EDGE_PAIRS 4             /* SLOPE_EDGE_PAIRS */
+/* of struct slope_tally with one unit, of struct codecache_target and of struct fiber. */
+#define TALLY_CALLEE 0
+#define TALLY_OUTER 8
+#define TALLY_CALLS 16
+#define TALLY_COST 24
+#define TALLY_BYTES 32
+#define TARGET_FN 16
+#define FIBER_TAIL_RUN 72
+/* More frames than so many at one stack pointer are too many. */
+#define TAIL_RUN_MAX 256
+/* Of core/stamp.h: from one to the next, bits that every stamp has, and the least that an ordinary one is. */
+#define STAMP_STEP 2
 #define STAMP_MARKS 0x808080
 #define STAMP_LEAST 0x1000000
 
@@ -138,6 +201,8 @@ struct context {
 	uint64_t landed;
 	uint64_t log;
 	uint64_t vector[8];
+	uint32_t *directory;
+	struct fiber *fiber;             /* the stack that it runs on */
 	bool by_16;                      /* there is AVX-512: compacting.h */
 	struct path_case *path_case;     /* the one that C has just looked at, if it may be taken without C from now on */
 	uint64_t path_flag;              /* PATHS_MEASURED: the activation that begins next is measured */
@@ -150,7 +215,7 @@ struct context {
 	size_t unwound, unwinding_capacity;
 	uint64_t path_pc;                /* where the program is while C is at work, if that counts for its path */
 	uint64_t clock;                  /* when the time was looked at last, in cycles; see fibers.c */
-	struct fiber *fiber, *fibers;    /* the stack that it runs on; all of its stacks, the first one made last */
+	struct fiber *fibers;            /* all of its stacks, the first one made last */
 	uint64_t signal_mask;            /* the program's, while a signal is waiting */
 	uint8_t signal_info[128];        /* of the one that is waiting */
 	stack_t altstack;                /* the program's */
@@ -197,6 +262,9 @@ _Static_assert(CTX_AT + offsetof(struct context, old_sp) == CTX_OLD_SP, "as bloc
 _Static_assert(CTX_AT + offsetof(struct context, path_window) == CTX_PATH_WINDOW, "as pathcode.c has it");
 _Static_assert(CTX_AT + offsetof(struct context, log) == CTX_LOG, "as gate.S has it");
 _Static_assert(CTX_AT + offsetof(struct context, vector) == CTX_VECTOR, "as compacting.h has it");
+#define CTX_DIRECTORY (CTX_VECTOR + 64)    /* what threads say about each other's cells, by address: core/sharing.h */
+#define CTX_FIBER (CTX_VECTOR + 72)    /* the stack that it runs on */
+#define CTX_BY_16 (CTX_VECTOR + 80)    /* there is AVX-512 */
 _Static_assert(CTX_AT + offsetof(struct context, landed) == CTX_LANDED, "as gate.S has it");
 
 /* The context of the thread that runs. */
@@ -257,6 +325,7 @@ void slope_gate_write_any(void);
 void slope_gate_call(void);
 void slope_gate_call_address(void);
 void slope_gate_jump_from_stub(void);    /* rcx is the target; rax is in the context */
+void slope_gate_jump(void);              /* at a function's first instruction; rax is the function, its own value in the context */
 void slope_gate_return(void);
 void slope_gate_return_event(void);      /* called before a return that pops more; only the event, and the address to return to */
 void slope_gate_plain_return(void);      /* the same as slope_gate_return when nothing is observed */

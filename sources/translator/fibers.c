@@ -117,6 +117,7 @@ void fibers_show_top(void)
 	ctx->core = ctx->fiber->core;
 	ctx->odd = !core->shadow.window || observer.units != 1 || observer.unit_time >= 0 || ctx->fiber->jumping ||
 		   ctx->fiber->landing || (core->contexts && (observer.context_sites || observer.context_collapse || observer.context_k));
+	ctx->directory = observer.session.sharing.directory.window;
 	ctx->span = core->shadow.window ? runtime.space.window - PLAN_LOWEST : 0;
 	if (ctx->fiber->landing)
 		ctx->top_fn = SLOPE_FN_NONE;

@@ -6,7 +6,8 @@
 	.section slope_gate_code, "ax", @progbits
 	.globl _start, slope_gate_start, slope_gate_leave, slope_gate_report, slope_gate_syscall, slope_gate_sigreturn
 	.globl slope_gate_reads, slope_gate_plain_reads, slope_gate_writes, slope_gate_read_any, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
-	.globl slope_gate_jump_from_stub, slope_gate_call, slope_gate_call_address, slope_gate_return, slope_gate_return_event
+	.globl slope_gate_quick_jump_from_stub, slope_gate_quick_call, slope_gate_quick_call_address
+	.globl slope_gate_quick_jump, slope_gate_return_event
 	.globl slope_gate_plain_return, slope_gate_plain_return_event
 	.globl slope_gate_path_return_saved, slope_gate_path_return_event_saved
 	.globl slope_gate_path_return, slope_gate_path_return_event, slope_gate_context_return, slope_gate_context_return_event
@@ -227,6 +228,34 @@ slope_gate_report:
 	mov %gs:CTX_KEPT, %\a
 	.endm
 
+/* What take_cells has not taken: one cell more where the address is odd, and two that are not alike. */
+	.macro take_between r, a, ad, b, bd, cells, asks, what
+	.if \cells == 1 || !\asks
+	test $3, %\r
+	je 3f
+	.endif
+	lea -PLAN_LOWEST(%\r), %\a
+	cmp %gs:CTX_SPAN, %\a
+	jae 2f
+	cmpl $CTX_LOG_BYTES, %gs:CTX_LOG
+	jae 2f
+	.if \cells == 1
+	take_some \r, \a, \ad, \b, \bd, 2, \asks, \what
+	.else
+	.if \asks
+	test $3, %\r
+	je 1f
+	.endif
+	take_some \r, \a, \ad, \b, \bd, 3, \asks, \what
+	.if \asks
+1:	take_some \r, \a, \ad, \b, \bd, 2, \asks, \what
+	.endif
+	.endif
+2:	mov %gs:CTX_KEPT+8, %\b
+	mov %gs:CTX_KEPT, %\a
+3:
+	.endm
+
 /* So many bytes at %r, by C. */
 	.macro by_c r, bytes, function
 	mov %rsp, %gs:CTX_REG(4)
@@ -247,22 +276,93 @@ slope_gate_report:
 	ret
 	.endm
 
+/* A cell that may be fresh, where there is room in the log. */
+	.macro take_if_stale r, a, ad, b, bd, at, asks
+	mov %gs:\at(%\r), %\ad
+	cmp $STAMP_LEAST, %\ad
+	jl 4f
+	cmp %gs:CTX_TOP, %\ad
+	jge 5f
+	mov %gs:CTX_LOG, %\bd
+	mov %\ad, %gs:CTX_LOG_AT(%\b)
+	add $4, %\bd
+	mov %\bd, %gs:CTX_LOG
+	.if \asks
+	mov %gs:CTX_CORE, %\b
+	and CORE_OWN_KEPT(%\b), %\ad
+	mov %gs:CTX_TOP, %\bd
+	sub %\ad, %\bd
+	inc %\bd
+	or $STAMP_MARKS, %\bd
+	.else
+	mov %gs:CTX_TOP, %\bd
+	.endif
+	mov %\bd, %gs:\at(%\r)
+5:
+	.endm
+
+/* So many cells of which the first bytes, or the last, are read, any of which may be fresh; with the registers kept. */
+	.macro take_some r, a, ad, b, bd, cells, asks, what
+	and $-4, %\r
+	take_if_stale \r, \a, \ad, \b, \bd, 0, \asks
+	.if \cells > 1
+	take_if_stale \r, \a, \ad, \b, \bd, 4, \asks
+	.endif
+	.if \cells > 2
+	take_if_stale \r, \a, \ad, \b, \bd, 8, \asks
+	.endif
+	mov %gs:CTX_TOP, %\r
+	mov %gs:CTX_KEPT+8, %\b
+	mov %gs:CTX_KEPT, %\a
+	ret
+4:	mov %gs:CTX_KEPT+8, %\b
+	mov %gs:CTX_KEPT, %\a
+	jmp \what\()_\cells\()_\r\()_by_c
+	.endm
+
+/* Two bytes at an odd address: in one cell or in two. */
+	.macro take_odd r, a, ad, b, bd, asks, what
+	mov %\a, %gs:CTX_KEPT
+	mov %\b, %gs:CTX_KEPT+8
+	lea -PLAN_LOWEST(%\r), %\a
+	cmp %gs:CTX_SPAN, %\a
+	jae 3f
+	cmpl $CTX_LOG_BYTES, %gs:CTX_LOG
+	jae 3f
+	test $2, %\r
+	jne 2f
+	take_some \r, \a, \ad, \b, \bd, 1, \asks, \what
+2:	take_some \r, \a, \ad, \b, \bd, 2, \asks, \what
+3:	mov %gs:CTX_KEPT+8, %\b
+	mov %gs:CTX_KEPT, %\a
+	.endm
+
 	.macro reads r, a, ad, b, bd, asks, what
 \what\()_half_\r:
 	test $1, %\r
 	je \what\()_byte_\r
+	take_odd \r, \a, \ad, \b, \bd, \asks, \what
 	by_c \r, 2, reports_read
 \what\()_byte_\r:
 	and $-4, %\r
 \what\()_1_\r:
 	take_cells \r, \a, \ad, \b, \bd, 1, \asks
+	take_between \r, \a, \ad, \b, \bd, 1, \asks, \what
+\what\()_1_\r\()_by_c:
 	by_c \r, 4, reports_read
 \what\()_2_\r:
 	take_cells \r, \a, \ad, \b, \bd, 2, \asks
+	take_between \r, \a, \ad, \b, \bd, 2, \asks, \what
+\what\()_2_\r\()_by_c:
 	by_c \r, 8, reports_read
+\what\()_3_\r\()_by_c:
+	by_c \r, 12, reports_read
 	.endm
 
-/* The same for writes where others may have seen the cells: what is the thread's own stays so, by words of one comparison each. */
+/*
+ * The same for writes where others may have seen the cells. What is the thread's own stays so: by its words, or, where it has read
+ * the cells since, by the directory's.
+ */
 	.macro own_cells r, a, ad, b, bd, cells
 	mov %\a, %gs:CTX_KEPT
 	mov %\b, %gs:CTX_KEPT+8
@@ -278,10 +378,10 @@ slope_gate_report:
 	.else
 	test %\ad, %\ad
 	.endif
-	js 4f
+	js 3f
 	test $1, %\ad
-	je 4f
-	mov %gs:CTX_TOP, %\a
+	je 3f
+2:	mov %gs:CTX_TOP, %\a
 	.if \cells == 2
 	mov %\a, %gs:(%\r)
 	.else
@@ -291,6 +391,16 @@ slope_gate_report:
 	mov %gs:CTX_KEPT, %\a
 	mov %gs:CTX_TOP, %\r
 	ret
+3:	mov %gs:CTX_DIRECTORY, %\a
+	mov %gs:CTX_CORE, %\b
+	.if \cells == 2
+	mov (%\a,%\r), %\a
+	cmp CORE_OWNED(%\b), %\a
+	.else
+	mov (%\a,%\r), %\ad
+	cmp CORE_OWNED(%\b), %\ad
+	.endif
+	je 2b
 4:	mov %gs:CTX_KEPT+8, %\b
 	mov %gs:CTX_KEPT, %\a
 	.endm
@@ -379,7 +489,7 @@ step:
 	popfq
 	ret
 
-/* ---- calls and returns ---- */
+/* ---- calls and returns that usual.S leaves ---- */
 
 /*
  * Out of code that keeps all registers: the C function in rax with up to four
@@ -420,7 +530,7 @@ slope_gate_apart:
 	.endm
 
 /* The program's own return address is the second word of its stack. */
-slope_gate_call:
+slope_gate_quick_call:
 	to_our_stack
 	mov %gs:CTX_REG(4), %rsi
 	mov %rax, %rdi
@@ -429,7 +539,7 @@ slope_gate_call:
 	to_its_stack
 	mov %gs:CTX_REG(0), %rax
 	ret
-slope_gate_call_address:
+slope_gate_quick_call_address:
 	to_our_stack
 	push %rdx
 	mov %gs:CTX_REG(4), %rsi
@@ -441,12 +551,27 @@ slope_gate_call_address:
 	to_its_stack
 	mov %gs:CTX_REG(0), %rax
 	ret
-slope_gate_jump_from_stub:
+slope_gate_quick_jump_from_stub:
 	to_our_stack
 	mov %gs:CTX_REG(4), %rsi
 	mov %rcx, %rdi
 	add $8, %rsi
 	call quick_jump_from_stub
+	to_its_stack
+	mov %gs:CTX_REG(0), %rax
+	ret
+
+slope_gate_quick_jump:
+	to_our_stack
+	push %rdx
+	push %rcx
+	mov %gs:CTX_REG(4), %rsi
+	mov %rax, %rdi
+	mov $activations_jump, %eax
+	add $8, %rsi
+	call slope_gate_apart
+	pop %rcx
+	pop %rdx
 	to_its_stack
 	mov %gs:CTX_REG(0), %rax
 	ret
@@ -473,13 +598,6 @@ slope_gate_jump_from_stub:
 	mov $slope_gate_return_missed, %eax
 	jmp 3b
 	.endm
-
-slope_gate_return:
-	to_our_stack
-	mov %gs:CTX_REG(4), %rdi
-	call quick_return
-	to_its_stack
-	ret
 
 slope_gate_return_event:
 	to_our_stack

@@ -59,7 +59,8 @@ bool lending_tell(struct ucontext *uc)
 		return false;
 	stamp = faults_register(uc, block->facts.stamp);
 	for (unsigned log2 = 0; log2 < 4; log2++) {
-		if (routine == (uint64_t)slope_gate_reads[block->facts.stamp][log2])
+		if (routine == (uint64_t)slope_gate_reads[block->facts.stamp][log2] ||
+		    routine == (uint64_t)slope_gate_plain_reads[block->facts.stamp][log2])
 			reports_read(*stamp, UINT64_C(1) << log2);
 		else if (routine == (uint64_t)slope_gate_writes[block->facts.stamp][log2])
 			reports_write(*stamp, UINT64_C(1) << log2);

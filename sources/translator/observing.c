@@ -66,6 +66,8 @@ bool observing_option(const char *option)
 		o->by_call = system_same(option, "--access=call");
 		return true;
 	}
+	if (system_same(option, "--access=narrow"))
+		return o->narrow = true;
 	if (take_text(option, "--slope-out=", &o->out)) {
 		o->profiles = true;
 		return true;
@@ -337,7 +339,8 @@ static void use_window(struct context *ctx)
 	if (!observer.inlined)
 		return;
 	ctx->by_16 = checks_have_16();
-	slope_log_set(ctx->fiber->core, (uint32_t *)((char *)context_window(ctx) + CTX_LOG_AT), &ctx->log);
+	slope_log_set(ctx->fiber->core, (uint32_t *)((char *)context_window(ctx) + CTX_LOG_AT), &ctx->log,
+			ctx->by_16 ? &logscans_by_16 : NULL);
 }
 
 bool observing_thread(struct context *ctx, const struct fiber *parent)

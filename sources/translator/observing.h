@@ -67,6 +67,7 @@ struct observer {
 	struct slope_session session;
 	bool trms;
 	bool by_call;                /* --access=call */
+	bool narrow;                 /* --access=narrow: no vectors of sixteen words, whatever the processor has */
 	bool inlined;                /* translated code holds checks */
 	uint32_t units;
 	int unit_ir, unit_bb, unit_time;     /* which cost is which; -1: not counted */
@@ -195,6 +196,11 @@ void reports_write(uint64_t address, uint64_t bytes);
 bool checks_possible(void);
 /* And what compacting.h has AVX-512 for? */
 bool checks_have_16(void);
+
+/* ---- logscans.c ---- */
+
+/* Where checks_have_16. */
+extern const struct slope_log_scans logscans_by_16;
 
 /* ---- strings.c ---- */
 

@@ -13,6 +13,62 @@
 #include "core/placing.h"
 #include "sources/translator/compacting.h"
 
+#define AS_ASSEMBLY_HAS_IT(what, field, value) _Static_assert(offsetof(struct what, field) == (value), "as gate.S or usual.S has it")
+AS_ASSEMBLY_HAS_IT(slope_thread, top_stamp, CORE_STAMP);
+AS_ASSEMBLY_HAS_IT(slope_thread, own_kept, CORE_OWN_KEPT);
+AS_ASSEMBLY_HAS_IT(slope_thread, owned, CORE_OWNED);
+AS_ASSEMBLY_HAS_IT(slope_thread, top, CORE_FRAME);
+AS_ASSEMBLY_HAS_IT(slope_thread, hint_span, CORE_HINT_SPAN);
+AS_ASSEMBLY_HAS_IT(slope_thread, hint, CORE_HINT);
+AS_ASSEMBLY_HAS_IT(slope_thread, clock, CORE_CLOCK);
+AS_ASSEMBLY_HAS_IT(slope_thread, stamp_limit, CORE_STAMP_LIMIT);
+AS_ASSEMBLY_HAS_IT(slope_thread, last, CORE_LAST);
+AS_ASSEMBLY_HAS_IT(slope_thread, depth, CORE_DEPTH);
+AS_ASSEMBLY_HAS_IT(slope_thread, calls, CORE_CALLS);
+AS_ASSEMBLY_HAS_IT(slope_thread, tally, CORE_TALLY);
+AS_ASSEMBLY_HAS_IT(slope_thread, tallies, CORE_TALLIES);
+AS_ASSEMBLY_HAS_IT(slope_thread, tally_capacity, CORE_TALLIES_MAX);
+AS_ASSEMBLY_HAS_IT(slope_thread, plain, CORE_PLAIN);
+AS_ASSEMBLY_HAS_IT(slope_frame, record, FRAME_RECORD);
+AS_ASSEMBLY_HAS_IT(slope_frame, sp, FRAME_SP);
+AS_ASSEMBLY_HAS_IT(slope_frame, rms, FRAME_RMS);
+AS_ASSEMBLY_HAS_IT(slope_frame, fn, FRAME_FN);
+AS_ASSEMBLY_HAS_IT(slope_frame, flags, FRAME_FLAGS);
+AS_ASSEMBLY_HAS_IT(slope_frame, log, FRAME_LOG);
+AS_ASSEMBLY_HAS_IT(slope_frame, tally_base, FRAME_TALLIES);
+AS_ASSEMBLY_HAS_IT(slope_frame, stamp, FRAME_STAMP);
+AS_ASSEMBLY_HAS_IT(slope_frame, cost[0].entry, FRAME_ENTRY);
+AS_ASSEMBLY_HAS_IT(slope_frame, cost[0].child, FRAME_CHILD);
+AS_ASSEMBLY_HAS_IT(slope_record, fn, RECORD_FN);
+AS_ASSEMBLY_HAS_IT(slope_record, flags, RECORD_FLAGS);
+AS_ASSEMBLY_HAS_IT(slope_record, active, RECORD_ACTIVE);
+AS_ASSEMBLY_HAS_IT(slope_record, tally, RECORD_TALLY);
+AS_ASSEMBLY_HAS_IT(slope_record, again, RECORD_AGAIN);
+AS_ASSEMBLY_HAS_IT(slope_again, n, AGAIN_N);
+AS_ASSEMBLY_HAS_IT(slope_again, cost, AGAIN_COST);
+AS_ASSEMBLY_HAS_IT(slope_again, count, AGAIN_COUNT);
+AS_ASSEMBLY_HAS_IT(slope_record, edge, RECORD_EDGE);
+AS_ASSEMBLY_HAS_IT(slope_record, self, RECORD_SELF);
+AS_ASSEMBLY_HAS_IT(slope_record, nested, RECORD_NESTED);
+AS_ASSEMBLY_HAS_IT(slope_edge, caller, EDGE_CALLER);
+AS_ASSEMBLY_HAS_IT(slope_edge, first, EDGE_FIRST);
+AS_ASSEMBLY_HAS_IT(slope_edge, rows, EDGE_ROWS);
+AS_ASSEMBLY_HAS_IT(slope_edge, nested, EDGE_NESTED);
+AS_ASSEMBLY_HAS_IT(slope_tally, callee, TALLY_CALLEE);
+AS_ASSEMBLY_HAS_IT(slope_tally, outer, TALLY_OUTER);
+AS_ASSEMBLY_HAS_IT(slope_tally, calls, TALLY_CALLS);
+AS_ASSEMBLY_HAS_IT(slope_tally, cost, TALLY_COST);
+AS_ASSEMBLY_HAS_IT(codecache_target, fn, TARGET_FN);
+AS_ASSEMBLY_HAS_IT(fiber, tail_run, FIBER_TAIL_RUN);
+_Static_assert(sizeof(struct slope_frame) == FRAME_BYTES, "as usual.S has it");
+_Static_assert(FRAME_FLAGS == FRAME_FN + 4 && FRAME_LOG == FRAME_FN + 6 && FRAME_STAMP == FRAME_TALLIES + 4, "as usual.S stores them");
+_Static_assert(sizeof(struct slope_tally) + sizeof(uint64_t) == TALLY_BYTES, "as usual.S has it");
+_Static_assert(SLOPE_AGAIN == AGAIN_PLACES && sizeof(struct slope_again) == 24, "as usual.S has it");
+_Static_assert(EDGE_NESTED + sizeof(uint64_t) == EDGE_ROW, "as usual.S has it");
+_Static_assert(SLOPE_EDGE_BITS == EDGE_BITS && SLOPE_EDGE_PAIRS == EDGE_PAIRS, "as usual.S has it");
+_Static_assert(SLOPE_LOG_BYTES == CTX_LOG_BYTES && SLOPE_LOG_SECTION_BYTES == LOG_SECTION_BYTES, "as gate.S and usual.S have it");
+_Static_assert(SLOPE_STAMP_MARKS == STAMP_MARKS && SLOPE_STAMP_STEP == STAMP_STEP, "as gate.S and usual.S have it");
+
 #define QUICK __attribute__((no_caller_saved_registers, section("slope_gate_code"), used))
 
 /* What gate.S calls. */
@@ -40,9 +96,10 @@ SLOPE_INLINE void show(uint32_t stamp, uint64_t sp, uint32_t fn)
 /* The return will find its place here, without a look into the table. `site`: in its upper half, that place in the cache. */
 SLOPE_INLINE void note_return(uint64_t site, uint64_t sp)
 {
-	uint64_t __seg_gs *noted = (uint64_t __seg_gs *)(CTX_RETURNS + (sp & CTX_RETURNS_MASK * 8));
+	uint32_t __seg_gs *noted = (uint32_t __seg_gs *)(CTX_RETURNS + (sp & CTX_RETURNS_MASK * 8));
 
-	*noted = (site & 0xffffffff00000000) | *(const uint32_t *)sp;
+	noted[0] = *(const uint32_t *)sp;
+	noted[1] = (uint32_t)(site >> 32);
 }
 
 /* The record of a function that calls here may use; NULL: none. */
@@ -87,7 +144,7 @@ SLOPE_INLINE bool usual_call(uint64_t fn, uint64_t sp)
 
 	if (SLOPE_UNLIKELY(CTX->odd) || !(record = usual_record(fn)) || SLOPE_UNLIKELY(core->top->sp <= sp || !core->plain) ||
 	    SLOPE_UNLIKELY(record->flags && core->depth == core->contexts->places) ||
-	    SLOPE_UNLIKELY(!slope_frames_push_usual(core, record, sp, &cost, 1, CTX->log)))
+	    SLOPE_UNLIKELY(!slope_frames_push_usual(core, record, sp, &cost, 1, (uint32_t)CTX->log)))
 		return false;
 	if (SLOPE_UNLIKELY(record->flags))
 		find_place(core, (uint32_t)fn);
@@ -128,7 +185,7 @@ SLOPE_INLINE bool usual_return(uint64_t sp)
 	if (SLOPE_UNLIKELY(CTX->odd | (f->flags & ~SLOPE_FRAME_PLACED)) ||
 	    SLOPE_UNLIKELY(f->sp != sp || core->tallies == core->tally_capacity || !core->plain))
 		return false;
-	uint64_t spent = CTX->cost[0] - f->cost[0].entry, end = CTX->log, n = (uint64_t)f->rms;
+	uint64_t spent = CTX->cost[0] - f->cost[0].entry, end = (uint32_t)CTX->log, n = (uint64_t)f->rms;
 
 	if (SLOPE_UNLIKELY(f->flags))
 		count_at_place(core, f, spent);
@@ -138,7 +195,7 @@ SLOPE_INLINE bool usual_return(uint64_t sp)
 	} else {
 		if (end != f->log) {
 			n += compacting_count(f, &f[-1].stamp, end);
-			end = CTX->log;
+			end = (uint32_t)CTX->log;
 		}
 		if (SLOPE_UNLIKELY(!slope_tally_flush_known(core, f, n, 1)))
 			apart((const void *)slope_tally_flush_any, (uint64_t)core, (uint64_t)f, n, 0);
@@ -157,10 +214,11 @@ SLOPE_INLINE bool usual_return(uint64_t sp)
  */
 SLOPE_INLINE void place_return(uint64_t *at)
 {
-	uint64_t noted = *(uint64_t __seg_gs *)(CTX_RETURNS + ((uint64_t)at & CTX_RETURNS_MASK * 8)), pc = *at;
+	uint32_t __seg_gs *noted = (uint32_t __seg_gs *)(CTX_RETURNS + ((uint64_t)at & CTX_RETURNS_MASK * 8));
+	uint64_t pc = *at;
 
-	if (SLOPE_LIKELY((uint32_t)noted == pc)) {
-		*at = noted >> 32;
+	if (SLOPE_LIKELY(noted[0] == pc)) {
+		*at = noted[1];
 		return;
 	}
 	const struct codecache_target *known = codecache_target(pc);

@@ -6,9 +6,9 @@
  */
 #include "sources/translator/observing.h"
 
-#include "core/access.h"
+#include "sources/translator/taking.h"
 
-#define BYTES_MAX 64u
+#define LONG_BYTES 12u           /* so many are worth vectors */
 
 /* Could there be memory of a program's? */
 static bool is_address(uint64_t address)
@@ -16,18 +16,21 @@ static bool is_address(uint64_t address)
 	return SLOPE_LIKELY(address - PLAN_LOWEST < (UINT64_C(1) << 47) - PLAN_LOWEST);
 }
 
-/* What comes most often: few 4-byte cells in a window. */
+/* What comes most often: 4-byte cells in a window. */
 void reports_read(uint64_t address, uint64_t bytes)
 {
-	struct slope_thread *core = context_here()->fiber->core;
-	uint64_t cell = address >> 2;
+	struct context *ctx = context_here();
+	struct slope_thread *core = ctx->fiber->core;
+	uint64_t cell = address >> 2, last = (address + bytes - 1) >> 2;
 
-	if (!is_address(address))
+	if (!is_address(address) || !bytes)
 		return;
-	if (!observer.inlined || cell + BYTES_MAX > core->shadow.window_cells || bytes > BYTES_MAX)
+	if (!observer.inlined || last >= core->shadow.window_cells)
 		slope_thread_read(core, address, bytes);
+	else if (bytes >= LONG_BYTES && ctx->by_16)
+		taking_read(core, cell, core->shadow.window + cell, last - cell + 1);
 	else
-		slope_thread_read_words(core, cell, core->shadow.window + cell, ((address + bytes - 1) >> 2) - cell + 1);
+		slope_thread_read_words(core, cell, core->shadow.window + cell, last - cell + 1);
 }
 
 void reports_write(uint64_t address, uint64_t bytes)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Repeated string instructions. They run as they are; afterwards the registers
- * tell how often they did, and each element is reported in turn. As in the
+ * tell how often they did, and all elements are reported at once where that
+ * comes to the same as one by one. As in the
  * Valgrind source every repetition is an instruction and, but for the first, a
  * block, and so is the last look at a counter that is zero.
  */
@@ -89,21 +90,41 @@ uint64_t strings_extra(uint64_t kind, uint64_t left)
 	return times;
 }
 
+/*
+ * May all reads of a copy come before all of its writes? Not where a cell is written before it is first read: if the target
+ * lies ahead of the source, in the direction that the copy takes.
+ */
+static bool reads_come_first(uint64_t ahead, uint64_t bytes)
+{
+	return ahead == 0 || ahead >= bytes + 3;
+}
+
+/* `times` elements of it, the first one at si and di. */
+static void touch(struct slope_thread *core, uint64_t kind, uint64_t times, uint64_t si, uint64_t di, uint64_t step)
+{
+	uint64_t bytes = (kind & 0xff) * times, back = (int64_t)step < 0 ? bytes - (kind & 0xff) : 0;
+
+	if (kind & READS_SI)
+		reports_read(si - back, bytes);
+	if (kind & READS_DI)
+		reports_read(di - back, bytes);
+	if (kind & WRITES_DI)
+		slope_thread_write(core, di - back, bytes);
+}
+
 static void repeated(uint64_t kind, uint64_t left)
 {
 	struct context *ctx = context_here();
 	struct slope_thread *core = ctx->fiber->core;
-	uint64_t times = ctx->spare[0] - left, si = ctx->spare[1], di = ctx->spare[2], bytes = kind & 0xff;
+	uint64_t times = ctx->spare[0] - left, si = ctx->spare[1], di = ctx->spare[2], size = kind & 0xff;
 	uint64_t step = step_of(ctx, kind), extra = strings_extra(kind, left);
+	bool down = (int64_t)step < 0, copies = kind & READS_SI && kind & WRITES_DI;
 
-	for (uint64_t n = 0; n < times; n++, si += step, di += step) {
-		if (kind & READS_SI)
-			slope_thread_read(core, si, bytes);
-		if (kind & READS_DI)
-			slope_thread_read(core, di, bytes);
-		if (kind & WRITES_DI)
-			slope_thread_write(core, di, bytes);
-	}
+	if (!copies || reads_come_first(down ? si - di : di - si, size * times))
+		touch(core, kind, times, si, di, step);
+	else
+		for (uint64_t n = 0; n < times; n++, si += step, di += step)
+			touch(core, kind, 1, si, di, step);
 	if (observer.unit_ir >= 0)
 		ctx->cost[observer.unit_ir] += extra;
 	if (observer.unit_bb >= 0)

@@ -17,6 +17,41 @@ struct world {
 	uint64_t end;
 };
 
+#define RUN 16u
+
+/* What a source with vectors does, entry by entry. */
+static size_t keep(uint32_t *entry, size_t count, uint32_t stamp, uint32_t top, size_t *counted)
+{
+	size_t kept = 0;
+
+	*counted = 0;
+	for (size_t n = 0; n < count; n++) {
+		*counted += entry[n] < top;
+		if (entry[n] < stamp)
+			entry[kept++] = entry[n];
+	}
+	return kept;
+}
+
+static size_t pass(const uint32_t *entry, size_t count, uint32_t top, uint32_t from, uint32_t span, size_t *counted)
+{
+	size_t n = 0, older = 0, passed = 0;
+
+	for (*counted = 0; n < count; n++) {
+		if (entry[n] < top && entry[n] - from >= span)
+			return passed;
+		older += entry[n] < top;
+		if ((n + 1) % RUN == 0) {
+			passed = n + 1;
+			*counted = older;
+		}
+	}
+	*counted = older;
+	return count;
+}
+
+static const struct slope_log_scans scans = { keep, pass };
+
 static void open_world(struct world *w, bool with_log)
 {
 	static const char *const name[FUNCTIONS] = { "f", "g", "h", "i", "j" };
@@ -30,7 +65,7 @@ static void open_world(struct world *w, bool with_log)
 	w->thread = slope_thread_new(&w->session, 0, 1, w->cost);
 	assert_non_null(w->thread);
 	if (with_log)
-		slope_log_set(w->thread, w->log, &w->end);
+		slope_log_set(w->thread, w->log, &w->end, NULL);
 }
 
 static void close_world(struct world *w)
@@ -210,15 +245,15 @@ static void step(struct world *w, uint32_t *random)
 		slope_log_shorten(w->thread);
 }
 
-static void sizes_are_those_without_a_log(void **state)
+static void same_sizes(const struct slope_log_scans *with_scans)
 {
 	static struct world with, without;
 
-	(void)state;
 	for (uint32_t seed = 1; seed <= 30; seed++) {
 		uint32_t a = seed, b = seed;
 
 		open_world(&with, true);
+		with.thread->log_scans = with_scans;
 		open_world(&without, false);
 		for (int n = 0; n < 3000; n++) {
 			step(&with, &a);
@@ -233,6 +268,18 @@ static void sizes_are_those_without_a_log(void **state)
 	}
 }
 
+static void sizes_are_those_without_a_log(void **state)
+{
+	(void)state;
+	same_sizes(NULL);
+}
+
+static void nor_does_it_matter_who_scans_the_log(void **state)
+{
+	(void)state;
+	same_sizes(&scans);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +290,7 @@ int main(void)
 		cmocka_unit_test(a_full_log_is_settled),
 		cmocka_unit_test(many_entries_that_stay_are_settled),
 		cmocka_unit_test(sizes_are_those_without_a_log),
+		cmocka_unit_test(nor_does_it_matter_who_scans_the_log),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
