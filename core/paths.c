@@ -72,10 +72,11 @@ static bool make_room(struct slope_path_table *t)
 	size_t most = t->expected > t->rows ? t->expected : t->rows + 1, wider = t->row_capacity * ROWS_GROW;
 
 	if (t->rows == UINT32_MAX || (t->rows == t->row_capacity &&
-	    !slope_arena_grow(t->arena, &row, &t->row_capacity, most > wider ? most : wider, sizeof *t->row)))
+	    !slope_arena_grow(t->arena, &row, &t->row_capacity, most > wider ? most : wider, sizeof *t->row) &&
+	    !slope_arena_grow(t->arena, &row, &t->row_capacity, t->rows + 1, sizeof *t->row)))
 		return false;
 	t->row = row;
-	return t->rows * 4 < t->buckets * 3 || grow_buckets(t, most);
+	return t->rows * 4 < t->buckets * 3 || grow_buckets(t, most) || grow_buckets(t, t->rows + 1);
 }
 
 struct slope_path_row *slope_path_row(struct slope_path_table *t, const struct slope_path_row *key)

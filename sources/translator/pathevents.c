@@ -305,7 +305,9 @@ static void forget_counts(struct context *ctx)
 	system_call(__NR_madvise, (long)(window + PATHS_OWN_AT), PATHS_OWN_END - PATHS_OWN_AT, MADV_DONTNEED, 0, 0, 0);
 }
 
-static void each_count(struct context *ctx, void (*counters)(struct context *ctx, uint64_t at), void (*cache)(struct context *ctx, uint64_t at))
+typedef void visit_page(struct context *ctx, uint64_t at);
+
+static void each_count(struct context *ctx, visit_page *counters, visit_page *cache)
 {
 	pathlandings_each_page(ctx, PATHS_COUNTERS_AT, slope_page_round(pathplaces_counters_end()), counters);
 	pathlandings_each_page(ctx, PATHS_CACHE_AT, PATHS_CACHE_AT + (sizeof(struct path_hit) << PATHS_CACHE_LOG2), cache);
