@@ -2,13 +2,16 @@
 #include "core/log.h"
 #include "core/access.h"
 
+#define RUN 16u                  /* entries that slope_log_scans looks at together */
+
 /* How many entries from `i` on are the owner's cells, or count for nobody: as many as can be told at once, or none. */
 static size_t pass_alike(const struct slope_thread *t, size_t i, size_t end, const struct slope_frame *f,
 			 const struct slope_frame *owner, int64_t *cells)
 {
 	size_t counted = 0, passed = 0;
 
-	if (t->log_scans)
+	/* It must be worth it. */
+	if (t->log_scans && end - i >= RUN && t->log[i + RUN - 1] - owner->stamp < owner[1].stamp - owner->stamp)
 		passed = t->log_scans->pass(&t->log[i], end - i, f->stamp, owner->stamp, owner[1].stamp - owner->stamp, &counted);
 	*cells = (int64_t)counted;
 	return passed;

@@ -308,7 +308,7 @@ static const struct block *translate(uint64_t pc, int prefer)
 	m->stack_origin = 0;
 	m->call_pc = 0;
 	m->path = (struct known_path){ 0 };
-	m->checked_writes = observer.session.shared && observer.trms;
+	m->checked_writes = observer.session.shared && (observer.trms || observer.apart);
 	m->checks = 0;
 	if (observer.on)
 		checks_place(m);

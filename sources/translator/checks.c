@@ -466,7 +466,9 @@ static void call_and_go_back(struct maker *m, const struct cold *c, void (*const
 
 static void cold_read(struct maker *m, const struct cold *c)
 {
-	call_and_go_back(m, c, observer.trms ? slope_gate_reads[m->stamp] : slope_gate_plain_reads[m->stamp], slope_gate_read_any);
+	unsigned kind = !observer.trms ? GATE_RMS : m->checked_writes ? GATE_SHARED : GATE_ALONE;
+
+	call_and_go_back(m, c, slope_gate_reads[kind][m->stamp], slope_gate_read_any);
 }
 
 /*

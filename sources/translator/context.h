@@ -72,9 +72,14 @@
 #define CTX_LOG_BYTES 0xff00
 #define LOG_SECTION_BYTES 1024   /* SLOPE_LOG_SECTION_BYTES */
 
+/* Reads: what becomes of the knowledge that the last write was the thread's own (core/stamp.h). */
+#define GATE_RMS 0               /* nobody asks for it */
+#define GATE_ALONE 1             /* it is kept */
+#define GATE_SHARED 2            /* it is lost: slope_thread.own_kept */
+#define GATE_KINDS 3
+
 /* Fields of struct slope_thread, */
 #define CORE_STAMP 0
-#define CORE_OWN_KEPT 4
 #define CORE_FRAME 8
 #define CORE_HINT_SPAN 20
 #define CORE_HINT 24
@@ -305,9 +310,7 @@ void slope_gate_report(void);
  * is the stamp again. Called below the program's red zone, where lending.c helps if there is no
  * memory; all other registers are kept, flags are not.
  */
-extern void (*const slope_gate_reads[16][4])(void), (*const slope_gate_writes[16][4])(void);
-/* The same for reads where nobody asks whose the last write was. */
-extern void (*const slope_gate_plain_reads[16][4])(void);
+extern void (*const slope_gate_reads[GATE_KINDS][16][4])(void), (*const slope_gate_writes[16][4])(void);
 
 /*
  * A read or write that a check has not let pass, of ecx bytes. rax: the

@@ -139,8 +139,9 @@ void slope_dispatch(const void *at, struct context *ctx)
 		threading_empty_cache(runtime.cache.generation);
 	}
 	/* Writes are checked from now on. */
-	if (observer.on && observer.session.shared && !runtime.translated_shared) {
+	if (observer.on && ((observer.session.shared && !runtime.translated_shared) || (observer.apart && !runtime.translated_apart))) {
 		runtime.translated_shared = true;
+		runtime.translated_apart = observer.apart;
 		threading_empty_cache(runtime.cache.generation);
 	}
 	if (site.kind == SITE_CHANGED) {

@@ -201,6 +201,7 @@ static struct fiber *new_stack(uint64_t sp)
 			f->handlers = 0;
 			return f;
 		}
+	observer.apart = true;
 	return fibers_new(context_here(), context_here()->fiber, sp + BASE_REACH);
 }
 

@@ -5,7 +5,7 @@
 
 	.section slope_gate_code, "ax", @progbits
 	.globl _start, slope_gate_start, slope_gate_leave, slope_gate_report, slope_gate_syscall, slope_gate_sigreturn
-	.globl slope_gate_reads, slope_gate_plain_reads, slope_gate_writes, slope_gate_read_any, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
+	.globl slope_gate_reads, slope_gate_writes, slope_gate_read_any, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
 	.globl slope_gate_quick_jump_from_stub, slope_gate_quick_call, slope_gate_quick_call_address
 	.globl slope_gate_quick_jump, slope_gate_return_event
 	.globl slope_gate_plain_return, slope_gate_plain_return_event
@@ -149,15 +149,23 @@ slope_gate_report:
  * pending, and what is read at an odd address.
  */
 
-/* What the cells become, and all registers as they were; b is the stamp. `asks`: was an old one (ad) the thread's own? */
-	.macro have_cells r, a, ad, b, bd, cells, asks
-	.if \asks
-	mov %gs:CTX_CORE, %\b
-	and CORE_OWN_KEPT(%\b), %\ad
+/* What a cell becomes into bd, ad being what it was: the top's stamp, or for trms, if it is not the thread's own, the one behind it. */
+	.macro new_word a, ad, b, bd, whose
 	mov %gs:CTX_TOP, %\bd
+	.if \whose == GATE_ALONE
+	and $1, %\ad
 	sub %\ad, %\bd
+	.endif
+	.if \whose != GATE_RMS
 	inc %\bd
 	or $STAMP_MARKS, %\bd
+	.endif
+	.endm
+
+/* The cells are the top's, and all registers as they were; b is the stamp. */
+	.macro have_cells r, a, ad, b, bd, cells, whose
+	.if \whose != GATE_RMS
+	new_word \a, \ad, \b, \bd, \whose
 	mov %\bd, %gs:(%\r)
 	.if \cells == 2
 	mov %\bd, %gs:4(%\r)
@@ -177,7 +185,7 @@ slope_gate_report:
 	ret
 	.endm
 
-	.macro take_cells r, a, ad, b, bd, cells, asks
+	.macro take_cells r, a, ad, b, bd, cells, whose
 	mov %\a, %gs:CTX_KEPT
 	mov %\b, %gs:CTX_KEPT+8
 	lea -PLAN_LOWEST(%\r), %\a
@@ -203,8 +211,8 @@ slope_gate_report:
 	add $4, %\bd
 	mov %\bd, %gs:CTX_LOG
 	.endif
-	have_cells \r, \a, \ad, \b, \bd, \cells, \asks
-	.if \cells == 2 && !\asks
+	have_cells \r, \a, \ad, \b, \bd, \cells, \whose
+	.if \cells == 2 && \whose == GATE_RMS
 	/* Two that are not alike: those that are older than the top. The first one lies in the log already. */
 7:	cmp $STAMP_LEAST, %\bd
 	jl 4f
@@ -229,8 +237,8 @@ slope_gate_report:
 	.endm
 
 /* What take_cells has not taken: one cell more where the address is odd, and two that are not alike. */
-	.macro take_between r, a, ad, b, bd, cells, asks, what
-	.if \cells == 1 || !\asks
+	.macro take_between r, a, ad, b, bd, cells, whose, what
+	.if \cells == 1 || \whose == GATE_RMS
 	test $3, %\r
 	je 3f
 	.endif
@@ -240,15 +248,15 @@ slope_gate_report:
 	cmpl $CTX_LOG_BYTES, %gs:CTX_LOG
 	jae 2f
 	.if \cells == 1
-	take_some \r, \a, \ad, \b, \bd, 2, \asks, \what
+	take_some \r, \a, \ad, \b, \bd, 2, \whose, \what
 	.else
-	.if \asks
+	.if \whose != GATE_RMS
 	test $3, %\r
 	je 1f
 	.endif
-	take_some \r, \a, \ad, \b, \bd, 3, \asks, \what
-	.if \asks
-1:	take_some \r, \a, \ad, \b, \bd, 2, \asks, \what
+	take_some \r, \a, \ad, \b, \bd, 3, \whose, \what
+	.if \whose != GATE_RMS
+1:	take_some \r, \a, \ad, \b, \bd, 2, \whose, \what
 	.endif
 	.endif
 2:	mov %gs:CTX_KEPT+8, %\b
@@ -277,7 +285,7 @@ slope_gate_report:
 	.endm
 
 /* A cell that may be fresh, where there is room in the log. */
-	.macro take_if_stale r, a, ad, b, bd, at, asks
+	.macro take_if_stale r, a, ad, b, bd, at, whose
 	mov %gs:\at(%\r), %\ad
 	cmp $STAMP_LEAST, %\ad
 	jl 4f
@@ -287,29 +295,20 @@ slope_gate_report:
 	mov %\ad, %gs:CTX_LOG_AT(%\b)
 	add $4, %\bd
 	mov %\bd, %gs:CTX_LOG
-	.if \asks
-	mov %gs:CTX_CORE, %\b
-	and CORE_OWN_KEPT(%\b), %\ad
-	mov %gs:CTX_TOP, %\bd
-	sub %\ad, %\bd
-	inc %\bd
-	or $STAMP_MARKS, %\bd
-	.else
-	mov %gs:CTX_TOP, %\bd
-	.endif
+	new_word \a, \ad, \b, \bd, \whose
 	mov %\bd, %gs:\at(%\r)
 5:
 	.endm
 
 /* So many cells of which the first bytes, or the last, are read, any of which may be fresh; with the registers kept. */
-	.macro take_some r, a, ad, b, bd, cells, asks, what
+	.macro take_some r, a, ad, b, bd, cells, whose, what
 	and $-4, %\r
-	take_if_stale \r, \a, \ad, \b, \bd, 0, \asks
+	take_if_stale \r, \a, \ad, \b, \bd, 0, \whose
 	.if \cells > 1
-	take_if_stale \r, \a, \ad, \b, \bd, 4, \asks
+	take_if_stale \r, \a, \ad, \b, \bd, 4, \whose
 	.endif
 	.if \cells > 2
-	take_if_stale \r, \a, \ad, \b, \bd, 8, \asks
+	take_if_stale \r, \a, \ad, \b, \bd, 8, \whose
 	.endif
 	mov %gs:CTX_TOP, %\r
 	mov %gs:CTX_KEPT+8, %\b
@@ -321,7 +320,7 @@ slope_gate_report:
 	.endm
 
 /* Two bytes at an odd address: in one cell or in two. */
-	.macro take_odd r, a, ad, b, bd, asks, what
+	.macro take_odd r, a, ad, b, bd, whose, what
 	mov %\a, %gs:CTX_KEPT
 	mov %\b, %gs:CTX_KEPT+8
 	lea -PLAN_LOWEST(%\r), %\a
@@ -331,28 +330,28 @@ slope_gate_report:
 	jae 3f
 	test $2, %\r
 	jne 2f
-	take_some \r, \a, \ad, \b, \bd, 1, \asks, \what
-2:	take_some \r, \a, \ad, \b, \bd, 2, \asks, \what
+	take_some \r, \a, \ad, \b, \bd, 1, \whose, \what
+2:	take_some \r, \a, \ad, \b, \bd, 2, \whose, \what
 3:	mov %gs:CTX_KEPT+8, %\b
 	mov %gs:CTX_KEPT, %\a
 	.endm
 
-	.macro reads r, a, ad, b, bd, asks, what
+	.macro reads r, a, ad, b, bd, whose, what
 \what\()_half_\r:
 	test $1, %\r
 	je \what\()_byte_\r
-	take_odd \r, \a, \ad, \b, \bd, \asks, \what
+	take_odd \r, \a, \ad, \b, \bd, \whose, \what
 	by_c \r, 2, reports_read
 \what\()_byte_\r:
 	and $-4, %\r
 \what\()_1_\r:
-	take_cells \r, \a, \ad, \b, \bd, 1, \asks
-	take_between \r, \a, \ad, \b, \bd, 1, \asks, \what
+	take_cells \r, \a, \ad, \b, \bd, 1, \whose
+	take_between \r, \a, \ad, \b, \bd, 1, \whose, \what
 \what\()_1_\r\()_by_c:
 	by_c \r, 4, reports_read
 \what\()_2_\r:
-	take_cells \r, \a, \ad, \b, \bd, 2, \asks
-	take_between \r, \a, \ad, \b, \bd, 2, \asks, \what
+	take_cells \r, \a, \ad, \b, \bd, 2, \whose
+	take_between \r, \a, \ad, \b, \bd, 2, \whose, \what
 \what\()_2_\r\()_by_c:
 	by_c \r, 8, reports_read
 \what\()_3_\r\()_by_c:
@@ -426,8 +425,9 @@ write_2_\r:
 	.endm
 
 	.macro reads_and_writes r, a, ad, b, bd
-	reads \r, \a, \ad, \b, \bd, 0, plain_read
-	reads \r, \a, \ad, \b, \bd, 1, read
+	reads \r, \a, \ad, \b, \bd, GATE_RMS, plain_read
+	reads \r, \a, \ad, \b, \bd, GATE_ALONE, own_read
+	reads \r, \a, \ad, \b, \bd, GATE_SHARED, read
 	writes \r, \a, \ad, \b, \bd
 	.endm
 	reads_and_writes r11, rax, eax, rcx, ecx
@@ -457,9 +457,9 @@ write_2_\r:
 	.endr
 	.endm
 slope_gate_reads:
-	table read
-slope_gate_plain_reads:
 	table plain_read
+	table own_read
+	table read
 slope_gate_writes:
 	table write
 	.section slope_gate_code, "ax", @progbits

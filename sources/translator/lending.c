@@ -50,6 +50,14 @@ bool lending_is_gates(uint64_t rip)
 
 /* ---- reads and writes ---- */
 
+static bool is_read(uint64_t routine, int stamp, unsigned log2)
+{
+	for (unsigned kind = 0; kind < GATE_KINDS; kind++)
+		if (routine == (uint64_t)slope_gate_reads[kind][stamp][log2])
+			return true;
+	return false;
+}
+
 bool lending_tell(struct ucontext *uc)
 {
 	uint64_t rip = uc->uc_mcontext.rip, routine = called_by(rip), *stamp;
@@ -59,8 +67,7 @@ bool lending_tell(struct ucontext *uc)
 		return false;
 	stamp = faults_register(uc, block->facts.stamp);
 	for (unsigned log2 = 0; log2 < 4; log2++) {
-		if (routine == (uint64_t)slope_gate_reads[block->facts.stamp][log2] ||
-		    routine == (uint64_t)slope_gate_plain_reads[block->facts.stamp][log2])
+		if (is_read(routine, block->facts.stamp, log2))
 			reports_read(*stamp, UINT64_C(1) << log2);
 		else if (routine == (uint64_t)slope_gate_writes[block->facts.stamp][log2])
 			reports_write(*stamp, UINT64_C(1) << log2);

@@ -348,6 +348,8 @@ bool observing_thread(struct context *ctx, const struct fiber *parent)
 	ctx->fiber = fibers_new(ctx, parent, ctx->reg[REG_RSP] + BASE_REACH);
 	if (ctx->fiber && observer.on && ctx->room->shadow_bytes)
 		use_window(ctx);
+	else
+		observer.apart = true;
 	return ctx->fiber;
 }
 

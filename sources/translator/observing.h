@@ -66,6 +66,7 @@ struct observer {
 
 	struct slope_session session;
 	bool trms;
+	bool apart;                  /* some stack has its words elsewhere than where checks look: C sees all writes */
 	bool by_call;                /* --access=call */
 	bool narrow;                 /* --access=narrow: no vectors of sixteen words, whatever the processor has */
 	bool inlined;                /* translated code holds checks */

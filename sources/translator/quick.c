@@ -15,7 +15,6 @@
 
 #define AS_ASSEMBLY_HAS_IT(what, field, value) _Static_assert(offsetof(struct what, field) == (value), "as gate.S or usual.S has it")
 AS_ASSEMBLY_HAS_IT(slope_thread, top_stamp, CORE_STAMP);
-AS_ASSEMBLY_HAS_IT(slope_thread, own_kept, CORE_OWN_KEPT);
 AS_ASSEMBLY_HAS_IT(slope_thread, owned, CORE_OWNED);
 AS_ASSEMBLY_HAS_IT(slope_thread, top, CORE_FRAME);
 AS_ASSEMBLY_HAS_IT(slope_thread, hint_span, CORE_HINT_SPAN);

@@ -50,7 +50,8 @@ struct runtime {
 	bool precise;                /* it has a handler for faults: registers must be right wherever one can happen */
 	bool odd_stack;              /* its stack pointer is not always a multiple of 4 */
 	bool start_over;             /* a block could not be made, since the others turned out to be wrong */
-	bool translated_shared;      /* translations know that there are several stacks */
+	bool translated_shared;      /* translations know that there are several stacks, */
+	bool translated_apart;       /* and observer.apart */
 	const char *self;            /* our own file */
 	const char *program;         /* the program's file, as it was named */
 	const char *program_on_stack;    /* the same where the program finds it */
