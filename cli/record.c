@@ -330,13 +330,18 @@ static void save_named(const struct slope_profile *profile, const char *path)
 	sigaction(SIGXFSZ, &before, NULL);
 }
 
-/* We know best how the main process ended: a source does not see what kills it. */
-static void note_end(struct slope_profile *profile, int status)
+/* We know best how the main process ended: a source does not see what kills it. True: the profile says something else now. */
+static bool note_end(struct slope_profile *profile, int status)
 {
-	profile->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	profile->exit_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1, number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	const char *ended = number ? "signal" : "exit";
+	bool same = profile->exit_code == code && profile->exit_signal == number && profile->ended && !strcmp(profile->ended, ended);
+
+	profile->exit_code = code;
+	profile->exit_signal = number;
 	free(profile->ended);
-	profile->ended = slope_text("%s", WIFSIGNALED(status) ? "signal" : "exit");
+	profile->ended = slope_text("%s", ended);
+	return !same;
 }
 
 /* `status` is the main process's; NULL for other processes. */
@@ -349,13 +354,13 @@ static bool finish_profile(const struct slope_settings *s, const char *path, boo
 		slope_say("%s", error);
 		return false;
 	}
-	if (status)
-		note_end(profile, *status);
+	bool changed = status && note_end(profile, *status);
+
 	if (!partial)
 		slope_datafile_say_problems(profile, path);
 	if (!s->no_symbols && !partial)
 		slope_datafile_symbolize(profile);
-	if (!partial)
+	if (!partial && (!s->no_symbols || changed))
 		save_named(profile, path);
 	totals->functions += slope_datafile_functions(profile);
 	totals->points += slope_datafile_points(profile);

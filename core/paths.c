@@ -2,6 +2,7 @@
 #include "core/paths.h"
 
 #define BUCKETS_FIRST 64u
+#define ROWS_GROW 4u             /* times: pages that are not used yet cost nothing, moved ones do */
 
 void slope_path_table_init(struct slope_path_table *t, struct slope_arena *arena)
 {
@@ -12,7 +13,7 @@ void slope_path_table_empty(struct slope_path_table *t)
 {
 	for (size_t i = 0; i < t->buckets; i++)
 		t->bucket[i] = 0;
-	t->rows = t->repeat_count = 0;
+	t->rows = t->repeat_count = t->expected = 0;
 	t->lost = 0;
 }
 
@@ -39,10 +40,14 @@ static uint32_t *find(const struct slope_path_table *t, const struct slope_path_
 	return &t->bucket[i];
 }
 
-static bool grow_buckets(struct slope_path_table *t)
+/* For so many rows, a quarter free. */
+static bool grow_buckets(struct slope_path_table *t, size_t rows)
 {
 	struct slope_path_table old = *t;
 	size_t buckets = old.buckets ? old.buckets * 2 : BUCKETS_FIRST;
+
+	while (rows * 4 >= buckets * 3)
+		buckets *= 2;
 	uint32_t *bucket = slope_arena_alloc(t->arena, buckets * sizeof *bucket);
 
 	if (!bucket)
@@ -55,23 +60,32 @@ static bool grow_buckets(struct slope_path_table *t)
 	return true;
 }
 
-/* Room for one more row. */
+void slope_path_table_expect(struct slope_path_table *t, size_t rows)
+{
+	t->expected = (t->expected > t->rows ? t->expected : t->rows) + rows;
+}
+
+/* Room for one more row, and for all that are expected. */
 static bool make_room(struct slope_path_table *t)
 {
 	void *row = t->row;
+	size_t most = t->expected > t->rows ? t->expected : t->rows + 1, wider = t->row_capacity * ROWS_GROW;
 
-	if (t->rows == UINT32_MAX || !slope_arena_grow(t->arena, &row, &t->row_capacity, t->rows + 1, sizeof *t->row))
+	if (t->rows == UINT32_MAX || (t->rows == t->row_capacity &&
+	    !slope_arena_grow(t->arena, &row, &t->row_capacity, most > wider ? most : wider, sizeof *t->row) &&
+	    !slope_arena_grow(t->arena, &row, &t->row_capacity, t->rows + 1, sizeof *t->row)))
 		return false;
 	t->row = row;
-	return t->rows * 4 < t->buckets * 3 || grow_buckets(t);
+	return t->rows * 4 < t->buckets * 3 || grow_buckets(t, most) || grow_buckets(t, t->rows + 1);
 }
 
 struct slope_path_row *slope_path_row(struct slope_path_table *t, const struct slope_path_row *key)
 {
-	uint32_t there = t->buckets ? *find(t, key) : 0;
+	uint32_t *there = t->buckets ? find(t, key) : NULL;
+	size_t buckets = t->buckets;
 
-	if (SLOPE_LIKELY(there))
-		return &t->row[there - 1];
+	if (SLOPE_LIKELY(there && *there))
+		return &t->row[*there - 1];
 	if (!make_room(t))
 		return NULL;
 	struct slope_path_row *row = &t->row[t->rows++];
@@ -80,7 +94,9 @@ struct slope_path_row *slope_path_row(struct slope_path_table *t, const struct s
 		.graph = key->graph, .context = key->context, .number = key->number,
 		.stop = key->stop, .stop_instructions = key->stop_instructions,
 	};
-	*find(t, key) = (uint32_t)t->rows;
+	if (buckets != t->buckets)
+		there = find(t, key);
+	*there = (uint32_t)t->rows;
 	return row;
 }
 

@@ -95,6 +95,7 @@ struct slope_path_table {
 	struct slope_path_row *row;
 	uint32_t *bucket;            /* 1 + position, 0: free */
 	size_t rows, row_capacity, buckets;
+	size_t expected;             /* rows in all, as far as the caller has told */
 	struct slope_path_repeats *repeats;
 	size_t repeat_count, repeat_capacity;
 	uint64_t lost;               /* paths that could not be counted: memory. The caller adds to it, who knows how many */
@@ -104,6 +105,9 @@ void slope_path_table_init(struct slope_path_table *t, struct slope_arena *arena
 
 /* Forgets all rows, repeats and losses; keeps the memory. */
 void slope_path_table_empty(struct slope_path_table *t);
+
+/* So many more rows may come: when the next is made, there is room for all of them, so that none is moved later. */
+void slope_path_table_expect(struct slope_path_table *t, size_t rows);
 
 /*
  * The row of the path that `key` tells by graph, context, number, stop and stop_instructions, made on first use, with

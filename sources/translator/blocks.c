@@ -265,7 +265,7 @@ static void emit_steps(struct maker *m)
 		};
 		if (n == m->counted_at)
 			emit_count(m, false);
-		if (m->trace.stub.target && n + 1 == m->trace.steps)
+		if (observer.on && m->trace.stub.target && n + 1 == m->trace.steps)
 			transfers_before_stub(m, n);
 		checks_emit(m, n);
 		mark->borrowed = n >= m->borrow_from && n <= m->borrow_to;
@@ -307,6 +307,7 @@ static const struct block *translate(uint64_t pc, int prefer)
 	m->marks = 0;
 	m->stack_origin = 0;
 	m->call_pc = 0;
+	m->path = (struct known_path){ 0 };
 	m->checked_writes = observer.session.shared && (observer.trms || observer.apart);
 	m->checks = 0;
 	if (observer.on)
@@ -320,6 +321,7 @@ static const struct block *translate(uint64_t pc, int prefer)
 	end = m->e.at;
 	m->e.at = runtime.cache.next_cold;
 	for (unsigned n = 0; n < m->colds; n++) {
+		m->path = (struct known_path){ 0 };
 		if (m->cold[n].kind >= COLD_BRANCH)
 			transfers_cold(m, &m->cold[n]);
 		else

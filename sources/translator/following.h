@@ -66,7 +66,7 @@ struct path_hit {
 #define PATHS_CACHE_LOG2 16u
 #define PATHS_OWN_AT 0x7d200000u
 #define PATHS_OWN_END 0x7ff00000u
-#define PATHS_OWN_LOG2 11u               /* entries of a graph's own, at least and at most */
+#define PATHS_OWN_LOG2 7u                /* entries of a graph's own, at least and at most */
 #define PATHS_OWN_MAX_LOG2 14u
 #define PATHS_HIT_LOG2 5u
 #define PATHS_HIT_OTHER (1u << PATHS_HIT_LOG2)   /* a path may be in either of two entries, whose distances differ by this bit */
@@ -102,7 +102,15 @@ struct path_graph {
 	struct path_cases *cases;    /* of its switches */
 	uint64_t lowest, span;       /* where all its code lies */
 	int64_t *value;              /* pathvalues.c; NULL: nothing is known */
-	uint32_t values;             /* blocks that came later have none */
+	int64_t *likely;             /* found when it is asked for */
+	uint32_t values, likelies;   /* blocks that came later have none */
+};
+
+/* Counts a path by itself, of a graph that has no counters; several may count the same. */
+struct path_counter {
+	uint64_t counter;            /* from %gs */
+	uint64_t number;
+	const struct path_graph *graph;
 };
 
 /*
@@ -179,6 +187,10 @@ uint64_t pathplaces_begin_behind(uint64_t pc);
 const struct path_place *pathplaces_call_before(uint64_t pc);
 /* The graph that this counter belongs to, by its distance from %gs; NULL: none. */
 const struct path_graph *pathplaces_counted(uint64_t counter);
+/* A counter of this path, from %gs: its own if the graph has counters, else another one; 0: there is no room. */
+uint64_t pathplaces_counter(const struct path_graph *g, uint64_t number);
+/* The path that such a counter of a graph without is for; NULL: it is none. */
+const struct path_counter *pathplaces_path_of(uint64_t counter);
 /* Another counter, of repetitions in this block, from %gs; 0: there is no room. */
 uint32_t pathplaces_repeats(const struct path_place *p);
 /* The block that such a counter is for; NULL: it is none. */
@@ -203,6 +215,11 @@ static inline uint64_t path_begin(const struct path_graph *g, uint32_t vertex)
 void pathvalues_find(struct path_graph *g, struct slope_arena *arena);
 /* Is CTX_PATH always the same in this block? */
 bool pathvalues_known(const struct path_graph *g, uint32_t vertex, int64_t *path);
+/*
+ * What CTX_PATH is in this block as a rule: when the path began with the last round of the loop around it. False: nothing is more
+ * likely than anything else, or nobody knows.
+ */
+bool pathvalues_likely(struct path_graph *g, uint32_t vertex, int64_t *path);
 /*
  * A path begins with this block. If nobody had expected that, translations that relied on it are made anew, and the one in the
  * making must be.

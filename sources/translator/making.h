@@ -39,6 +39,13 @@ enum lookup_path {
 	LOOKUP_DONE,                 /* all of it is there */
 };
 
+/* CTX_PATH where code is added, as far as the code before it tells: pathcounting.c. */
+struct known_path {
+	bool known;                  /* it is `value` */
+	bool likely;                 /* or is that as a rule: pathvalues_likely */
+	int64_t value;
+};
+
 /* A piece of the cold part, entered by jumps and, where it comes back, left by one. */
 struct cold {
 	/* Those of checks.c, those of transfers.c. */
@@ -46,7 +53,7 @@ struct cold {
 		COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK,
 		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED,
 		/* and of pathcode.c */
-		COLD_WAY, COLD_CASE, COLD_HIT, COLD_MEASURED, COLD_SAMPLE, COLD_CONTEXT,
+		COLD_WAY, COLD_CASE, COLD_HIT, COLD_UNLIKELY, COLD_MEASURED, COLD_SAMPLE, COLD_CONTEXT,
 	} kind;
 	uint8_t *jump[JUMPS_MAX];    /* their displacements */
 	unsigned jumps;
@@ -60,11 +67,13 @@ struct cold {
 	uint8_t *none;               /* COLD_MISS: a jump to where nothing was found; or NULL */
 	const struct path_place *place;      /* COLD_MEASURED: the edge that is taken; COLD_CASE: the switch */
 	struct path_cases *cases;    /* COLD_CASE */
-	const struct path_graph *graph;      /* COLD_HIT: whose path is not in the cache */
+	const struct path_graph *graph;      /* COLD_HIT: whose path is not in the cache; COLD_UNLIKELY: or is another than usual, */
+	uint32_t edge;               /* and ends with this edge */
 	uint8_t number, entry;       /* COLD_HIT: the registers that have its key, and where it is not */
 	uint32_t way;                /* enum slope_edge_way */
 	uint64_t target;             /* COLD_MEASURED; COLD_SAMPLE: of the call; 0: in rcx */
 	const struct symbols_range *code;    /* COLD_FAR: the module's */
+	struct known_path known;     /* COLD_WAY */
 	unsigned step;               /* COLD_BRANCH and COLD_STACK: the one that left; COLD_ODD_STACK: the one before which */
 };
 
@@ -99,6 +108,7 @@ struct maker {
 	uint32_t marks;
 	unsigned borrow_from, borrow_to;     /* from the checks of the one step to those of the other the spare register is borrowed */
 	uint64_t call_pc;            /* of the call that is made here, 0: none, or one that is made elsewhere */
+	struct known_path path;      /* CTX_PATH on the way that is being made */
 	uint16_t stack_origin;       /* of a stack pointer that is known to be a multiple of 4, 0: none */
 	int32_t stack_plus;
 };

@@ -91,18 +91,20 @@ static void cold_measured(struct maker *m, const struct cold *c)
 
 void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edge)
 {
-	const struct path_graph *g = place->graph;
+	struct path_graph *g = place->graph;
 	const struct slope_path_edge *e;
 	struct room_here room;
+	int64_t path;
+	bool known = pathmaking_known(m, g, place->vertex, &path);
 
+	if (!known)
+		pathmaking_likely(m, g, place->vertex, &path);
 	if (!pathcode_has_edge(place, edge))
 		return;
 	e = &g->core->paths.edge[edge];
 	room = pathmaking_room(g->flow.edge[edge].target);
 	if (!e->cut && e->to != SLOPE_PATH_OUT) {
-		int64_t path;
-
-		if (pathvalues_known(g, e->from, &path) && pathmaking_is_short(path + e->add))
+		if (known && pathmaking_is_short(path + e->add))
 			pathmaking_set(m, (uint64_t)(path + e->add), room);
 		else
 			pathmaking_add(m, e->add, room);
@@ -147,12 +149,14 @@ static void take_edge(struct maker *m, const struct path_place *place, enum slop
 {
 	uint32_t edge = pathplaces_edge(place, way, target);
 
-	if (edge != UINT32_MAX && place->graph->core->way[edge] != SLOPE_WAY_NOWHERE)
+	if (edge != UINT32_MAX && place->graph->core->way[edge] != SLOPE_WAY_NOWHERE) {
 		pathcode_edge(m, place, edge);
-	else
-		reports_call(&m->e, (const void *)pathevents_unexpected, (const struct argument[3]){
-			{ ARGUMENT_CONSTANT, target }, { ARGUMENT_CONSTANT, (uint64_t)place },
-		});
+		return;
+	}
+	reports_call(&m->e, (const void *)pathevents_unexpected, (const struct argument[3]){
+		{ ARGUMENT_CONSTANT, target }, { ARGUMENT_CONSTANT, (uint64_t)place },
+	});
+	m->path = (struct known_path){ 0 };
 }
 
 void pathcode_on(struct maker *m, const struct step *s, uint64_t next)
@@ -193,6 +197,7 @@ void pathcode_branch(struct maker *m, unsigned step, bool last)
 	const struct step *s = &m->trace.step[step];
 	int condition = s->i.opcode & 15;
 	uint64_t target = making_target(s);
+	struct known_path known = m->path;
 	struct cold *c;
 
 	if (!is_taken_added(s)) {
@@ -206,9 +211,11 @@ void pathcode_branch(struct maker *m, unsigned step, bool last)
 		take_branch(m, s);
 		exits_on(m, CONDITION_NONE, target);
 		emit_land(&m->e, over);
+		m->path = known;
 	} else {
 		c = making_cold(m, COLD_WAY);
 		c->step = step;
+		c->known = known;
 		making_jump(m, c, condition);
 	}
 	pathcode_on(m, s, s->next);
@@ -238,10 +245,15 @@ void pathcode_cold(struct maker *m, const struct cold *c)
 		pathmaking_cold_hit(m, c);
 		return;
 	}
+	if (c->kind == COLD_UNLIKELY) {
+		pathmaking_cold_unlikely(m, c);
+		return;
+	}
 	if (c->kind == COLD_CONTEXT) {
 		pathmaking_cold_context(m, c);
 		return;
 	}
+	m->path = c->known;
 	take_branch(m, s);
 	exits_add(m, CONDITION_NONE, making_target(s));
 }
@@ -278,7 +290,7 @@ static bool keep_known(struct maker *m, const struct step *s)
 	const struct path_place *place = pathmaking_ends_block(s);
 	int64_t path;
 
-	if (!place || !pathvalues_known(place->graph, place->vertex, &path) || !pathmaking_is_short(path))
+	if (!place || !pathmaking_known(m, place->graph, place->vertex, &path) || !pathmaking_is_short(path))
 		return false;
 	emit_bytes(&m->e, "\x65\x48\xc7\x04\x24", 5);             /* movq $path, %gs:(%rsp) */
 	emit_32(&m->e, (uint32_t)path);
@@ -292,12 +304,17 @@ void pathcode_call(struct maker *m, const struct step *s, uint64_t target)
 	if (observing_keeps_paths_apart()) {
 		keep_apart(m);
 	} else if (!keep_known(m, s)) {
-		emit_save(&m->e, REG_R11, CTX_PATH_KEPT_A);
-		emit_restore(&m->e, REG_R11, CTX_PATH);
+		int free = target && !observer.path_contexts ? pathmaking_free(m, pathmaking_room(target)) : NO_REGISTER;
+		unsigned reg = free == NO_REGISTER ? REG_R11 : (unsigned)free;
+
+		if (free == NO_REGISTER)
+			emit_save(&m->e, reg, CTX_PATH_KEPT_A);
+		emit_restore(&m->e, reg, CTX_PATH);
 		if (observer.path_contexts)
 			add_context(m);
-		emit_memory(&m->e, 0x89, REG_R11, (struct operand){ &top, true, true }, 0);
-		emit_restore(&m->e, REG_R11, CTX_PATH_KEPT_A);
+		emit_memory(&m->e, 0x89, reg, (struct operand){ &top, true, true }, 0);
+		if (free == NO_REGISTER)
+			emit_restore(&m->e, reg, CTX_PATH_KEPT_A);
 	}
 	if (target) {
 		struct room_here room = pathmaking_room(0);
@@ -369,7 +386,7 @@ bool pathcode_return(struct maker *m, const struct step *s)
 	const struct path_place *place = pathmaking_ends_block(s);
 	struct room_here room = pathmaking_room(0);
 	int64_t path;
-	bool known = place && pathvalues_known(place->graph, place->vertex, &path);
+	bool known = place && pathmaking_known(m, place->graph, place->vertex, &path);
 	bool saves = place && place->graph->counters && !known && !observer.on && !observer.path_contexts && !runtime.flags_cross_calls;
 
 	room.flags = runtime.flags_cross_calls;

@@ -12,17 +12,26 @@ struct room_here pathmaking_room(uint64_t target)
 	return (struct room_here){ wanted.registers, wanted.flags != 0, { NO_REGISTER, NO_REGISTER }, NO_REGISTER };
 }
 
+int pathmaking_free(const struct maker *m, struct room_here room)
+{
+	static const uint8_t order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RSI, REG_RDI, REG_R8, REG_R9, REG_R10, REG_R11 };
+
+	for (unsigned i = 0; i < sizeof order; i++)
+		if (!(room.live >> order[i] & 1) && order[i] != m->stamp && order[i] != m->spare)
+			return order[i];
+	return NO_REGISTER;
+}
+
 /* A register for a while, the n-th. */
 static unsigned borrow(struct maker *m, struct room_here *room, unsigned n)
 {
-	static const uint8_t order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RSI, REG_RDI, REG_R8, REG_R9, REG_R10, REG_R11 };
 	unsigned reg = n ? REG_RDX : REG_RCX;
+	int free = pathmaking_free(m, *room);
 
-	for (unsigned i = 0; i < sizeof order; i++)
-		if (!(room->live >> order[i] & 1) && order[i] != m->stamp && order[i] != m->spare) {
-			room->live |= (uint16_t)(1u << order[i]);
-			return order[i];
-		}
+	if (free != NO_REGISTER) {
+		room->live |= (uint16_t)(1u << free);
+		return (unsigned)free;
+	}
 	while ((int)reg == m->stamp || (int)reg == m->spare || (int)reg == room->taken || (n && (int)reg == room->kept[0]))
 		reg = reg == REG_RCX ? REG_RDX : reg == REG_RDX ? REG_RSI : reg == REG_RSI ? REG_RDI : REG_R8;
 	room->kept[n] = (int)reg;
@@ -74,9 +83,34 @@ void pathmaking_cold_context(struct maker *m, const struct cold *c)
 	emit_near(&m->e, 0xe9, (uint64_t)c->back);
 }
 
+bool pathmaking_known(struct maker *m, const struct path_graph *g, uint32_t vertex, int64_t *path)
+{
+	if (!m->path.known && pathvalues_known(g, vertex, path))
+		m->path = (struct known_path){ .known = true, .value = *path };
+	*path = m->path.value;
+	return m->path.known;
+}
+
+bool pathmaking_likely(struct maker *m, struct path_graph *g, uint32_t vertex, int64_t *path)
+{
+	if (!m->path.likely && !g->counters && pathvalues_likely(g, vertex, path))
+		m->path = (struct known_path){ .likely = true, .value = *path };
+	*path = m->path.value;
+	return m->path.likely;
+}
+
+/* Nobody else changes it before the end of the block, unless it is measured. */
+static void note(struct maker *m, uint64_t value)
+{
+	m->path = (struct known_path){ .known = !observer.on && !observer.measures && !observer.path_contexts, .value = (int64_t)value };
+}
+
 /* CTX_PATH = value */
 void pathmaking_set(struct maker *m, uint64_t value, struct room_here room)
 {
+	if (m->path.known && m->path.value == (int64_t)value)
+		return;
+	note(m, value);
 	if (pathmaking_is_short((int64_t)value)) {
 		emit_bytes(&m->e, "\x65\x48\xc7\x04\x25", 5);     /* movq $value, %gs:PATH */
 		emit_32(&m->e, CTX_PATH);
@@ -103,6 +137,7 @@ void pathmaking_add(struct maker *m, int64_t value, struct room_here room)
 {
 	if (!value)
 		return;
+	m->path.value += value;
 	if (pathmaking_is_short(value) && !room.flags) {
 		bool little = value == (int8_t)value;
 
@@ -291,6 +326,42 @@ static void count_keeping_flags(struct maker *m, const struct path_graph *g, int
 	pathmaking_bring_flags_back(m);
 }
 
+/*
+ * The same where one path is more likely than all others that come by here, since they begin anew with every round of a loop: it
+ * has a counter, the others are cold. False: none is.
+ */
+static bool count_likely(struct maker *m, struct path_graph *g, uint32_t edge, int64_t plus, struct room_here room)
+{
+	int64_t path;
+	uint64_t counter;
+
+	if (!pathmaking_likely(m, g, g->core->paths.edge[edge].from, &path) || !pathmaking_is_short(path) ||
+	    !(counter = pathplaces_counter(g, (uint64_t)(path + plus))))
+		return false;
+	struct cold *c = making_cold(m, COLD_UNLIKELY);
+
+	c->graph = g;
+	c->edge = edge;
+	c->live = room.live;
+	emit_bytes(&m->e, "\x65\x48\x81\x3c\x25", 5);            /* cmpq $path, %gs:PATH */
+	emit_32(&m->e, CTX_PATH);
+	emit_32(&m->e, (uint32_t)path);
+	making_jump(m, c, CONDITION_NOT_EQUAL);
+	count_known(m, counter, room);
+	c->back = m->e.at;
+	return true;
+}
+
+void pathmaking_cold_unlikely(struct maker *m, const struct cold *c)
+{
+	int64_t plus = c->graph->core->paths.edge[c->edge].add - c->graph->shift;
+	struct room_here room = { c->live, false, { NO_REGISTER, NO_REGISTER }, NO_REGISTER };
+	const uint8_t *back = c->back;
+
+	count_in_cache(m, c->graph, plus, room, NO_REGISTER);
+	emit_near(&m->e, 0xe9, (uint64_t)back);
+}
+
 /* The running activation has taken it, too: that is for C. */
 static void count_by_c(struct maker *m, const struct path_graph *g, int64_t plus, struct room_here room, int loaded)
 {
@@ -304,25 +375,27 @@ static void count_by_c(struct maker *m, const struct path_graph *g, int64_t plus
 }
 
 /* A path ends with this edge. */
-void pathmaking_count_loaded(struct maker *m, const struct path_graph *g, uint32_t edge, struct room_here room, int loaded)
+void pathmaking_count_loaded(struct maker *m, struct path_graph *g, uint32_t edge, struct room_here room, int loaded)
 {
 	int64_t plus = g->core->paths.edge[edge].add - g->shift;
 
 	int64_t path;
+	uint64_t counter;
 
 	if (observing_keeps_paths_apart())
 		count_by_c(m, g, plus, room, loaded);
-	else if (g->counters && loaded == NO_REGISTER && pathvalues_known(g, g->core->paths.edge[edge].from, &path))
-		count_known(m, g->counters + 8 * (uint64_t)(path + plus), room);
+	else if (loaded == NO_REGISTER && pathmaking_known(m, g, g->core->paths.edge[edge].from, &path) &&
+		 (counter = pathplaces_counter(g, (uint64_t)(path + plus))))
+		count_known(m, counter, room);
 	else if (g->counters)
 		count_in_array(m, g, plus, room, loaded);
 	else if (room.flags)
 		count_keeping_flags(m, g, plus, room, loaded);
-	else
+	else if (loaded != NO_REGISTER || !count_likely(m, g, edge, plus, room))
 		count_in_cache(m, g, plus, room, loaded);
 }
 
-void pathmaking_count(struct maker *m, const struct path_graph *g, uint32_t edge, struct room_here room)
+void pathmaking_count(struct maker *m, struct path_graph *g, uint32_t edge, struct room_here room)
 {
 	pathmaking_count_loaded(m, g, edge, room, NO_REGISTER);
 }

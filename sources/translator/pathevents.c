@@ -236,24 +236,51 @@ void pathevents_start(struct context *ctx, uint64_t pc)
 	ctx->path_pc = pc;
 }
 
+/* How many rows a page of counters, or of the cache, may become. */
+static void expect_counters(struct context *ctx, uint64_t at)
+{
+	const uint64_t *counter = (const uint64_t *)(ctx->path_window + at);
+	size_t rows = 0;
+
+	for (uint64_t i = 0; i < SLOPE_PAGE_BYTES / sizeof *counter; i++)
+		rows += counter[i] != 0;
+	slope_path_table_expect(table_of(ctx), rows);
+}
+
+static void expect_cache(struct context *ctx, uint64_t at)
+{
+	const struct path_hit *hit = (const struct path_hit *)(ctx->path_window + at);
+	size_t rows = 0;
+
+	for (uint64_t i = 0; i < SLOPE_PAGE_BYTES / sizeof *hit; i++)
+		rows += hit[i].count != 0;
+	slope_path_table_expect(table_of(ctx), rows);
+}
+
+static void take_counter(struct context *ctx, uint64_t counter, uint64_t count)
+{
+	struct slope_path_row key = { .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED };
+	const struct path_graph *g = pathplaces_counted(counter);
+	const struct path_counter *single = g ? NULL : pathplaces_path_of(counter);
+	const struct path_place *p = g || single ? NULL : pathplaces_repeated(counter);
+
+	if (p)
+		slope_path_repeat(table_of(ctx), p->graph->core->number, p->vertex, count);
+	if (!g && !single)
+		return;
+	key.graph = single ? single->graph->core->number : g->core->number;
+	key.number = single ? single->number : (counter - g->counters) / 8;
+	pathevents_row(ctx, &key, count);
+}
+
 /* A page of counters. */
 static void take_counters(struct context *ctx, uint64_t at)
 {
 	const uint64_t *counter = (const uint64_t *)(ctx->path_window + at);
-	struct slope_path_row key = { .context = SLOPE_PATH_CONTEXT_NONE, .stop = SLOPE_PATH_NOT_STOPPED };
 
-	for (uint64_t i = 0; i < SLOPE_PAGE_BYTES / sizeof *counter; i++) {
-		const struct path_graph *g = counter[i] ? pathplaces_counted(at + 8 * i) : NULL;
-		const struct path_place *p = counter[i] && !g ? pathplaces_repeated(at + 8 * i) : NULL;
-
-		if (p)
-			slope_path_repeat(table_of(ctx), p->graph->core->number, p->vertex, counter[i]);
-		if (!g)
-			continue;
-		key.graph = g->core->number;
-		key.number = (at + 8 * i - g->counters) / 8;
-		pathevents_row(ctx, &key, counter[i]);
-	}
+	for (uint64_t i = 0; i < SLOPE_PAGE_BYTES / sizeof *counter; i++)
+		if (counter[i])
+			take_counter(ctx, at + 8 * i, counter[i]);
 }
 
 /* A page of the cache. */
@@ -278,14 +305,22 @@ static void forget_counts(struct context *ctx)
 	system_call(__NR_madvise, (long)(window + PATHS_OWN_AT), PATHS_OWN_END - PATHS_OWN_AT, MADV_DONTNEED, 0, 0, 0);
 }
 
+typedef void visit_page(struct context *ctx, uint64_t at);
+
+static void each_count(struct context *ctx, visit_page *counters, visit_page *cache)
+{
+	pathlandings_each_page(ctx, PATHS_COUNTERS_AT, slope_page_round(pathplaces_counters_end()), counters);
+	pathlandings_each_page(ctx, PATHS_CACHE_AT, PATHS_CACHE_AT + (sizeof(struct path_hit) << PATHS_CACHE_LOG2), cache);
+	pathlandings_each_page(ctx, PATHS_OWN_AT, pathplaces_hits_end(), cache);
+}
+
 void pathevents_end(struct context *ctx)
 {
 	if (!ctx->fiber)
 		return;
 	pathlandings_end(ctx);
-	pathlandings_each_page(ctx, PATHS_COUNTERS_AT, slope_page_round(pathplaces_counters_end()), take_counters);
-	pathlandings_each_page(ctx, PATHS_CACHE_AT, PATHS_CACHE_AT + (sizeof(struct path_hit) << PATHS_CACHE_LOG2), take_cache);
-	pathlandings_each_page(ctx, PATHS_OWN_AT, pathplaces_hits_end(), take_cache);
+	each_count(ctx, expect_counters, expect_cache);
+	each_count(ctx, take_counters, take_cache);
 	if (observer.path_contexts)
 		pathcontexts_end(ctx);
 	forget_counts(ctx);

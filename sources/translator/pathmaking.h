@@ -34,6 +34,12 @@ static inline bool pathmaking_is_short(int64_t value)
 
 /* Where the program goes on at this address; 0: everything is alive. */
 struct room_here pathmaking_room(uint64_t target);
+/* A register that nobody needs there, or NO_REGISTER. */
+int pathmaking_free(const struct maker *m, struct room_here room);
+/* Is CTX_PATH known on the way that is being made, which has come to this block? By the graph, or by the code before. */
+bool pathmaking_known(struct maker *m, const struct path_graph *g, uint32_t vertex, int64_t *path);
+/* If not, is one value likely? Not asked where all paths have counters. */
+bool pathmaking_likely(struct maker *m, struct path_graph *g, uint32_t vertex, int64_t *path);
 /* CTX_PATH = value; the same where a function begins; CTX_PATH += value */
 void pathmaking_set(struct maker *m, uint64_t value, struct room_here room);
 void pathmaking_set_entry(struct maker *m, uint64_t pc, struct room_here room);
@@ -42,9 +48,10 @@ void pathmaking_add(struct maker *m, int64_t value, struct room_here room);
 void pathmaking_keep_flags(struct maker *m, struct room_here *room);
 void pathmaking_bring_flags_back(struct maker *m);
 /* A path ends with this edge. `loaded`: the register that has CTX_PATH already. */
-void pathmaking_count(struct maker *m, const struct path_graph *g, uint32_t edge, struct room_here room);
-void pathmaking_count_loaded(struct maker *m, const struct path_graph *g, uint32_t edge, struct room_here room, int loaded);
+void pathmaking_count(struct maker *m, struct path_graph *g, uint32_t edge, struct room_here room);
+void pathmaking_count_loaded(struct maker *m, struct path_graph *g, uint32_t edge, struct room_here room, int loaded);
 void pathmaking_cold_context(struct maker *m, const struct cold *c);
+void pathmaking_cold_unlikely(struct maker *m, const struct cold *c);
 void pathmaking_cold_hit(struct maker *m, const struct cold *c);
 
 /* ---- pathcode.c ---- */

@@ -20,6 +20,8 @@
 #define STUB_MAX 4u
 #define CALLEES 2048u
 #define SAME_MAX 16384u
+#define LARGE 256u               /* blocks */
+#define SINGLES 64u              /* taken at once */
 
 /* Counts the repetitions in a block. */
 struct repeats {
@@ -41,6 +43,9 @@ static struct {
 	size_t counted_count, counted_capacity;
 	struct repeats *repeats;     /* in order */
 	size_t repeat_count, repeat_capacity;
+	struct path_counter *single; /* in order */
+	size_t single_count, single_capacity;
+	uint64_t single_next, single_end;    /* counters for the next ones */
 	uint64_t counters;           /* that graphs have already, from %gs */
 	uint32_t hits;               /* parts of the cache that they have */
 	uint64_t code_start, code_end;       /* the region that was decoded last */
@@ -191,8 +196,8 @@ static void choose_hits(struct path_graph *g)
 {
 	uint32_t log2 = PATHS_OWN_LOG2, own;
 
-	/* The more blocks, the more paths that are really taken. */
-	while (log2 < PATHS_OWN_MAX_LOG2 && 2 * g->flow.blocks > 1u << log2)
+	/* The more blocks, the more paths that are really taken; but most graphs have few of them, and each may have a page to itself. */
+	while (log2 < PATHS_OWN_MAX_LOG2 && (g->flow.blocks < LARGE ? 2 : 16) * g->flow.blocks > 1u << log2)
 		log2++;
 	own = 1u << (log2 + PATHS_HIT_LOG2);
 	g->hits_own = !observer.path_contexts && g->core->paths.total > PATHS_ARRAY_MAX && places.hits + own <= PATHS_OWN_END;
@@ -562,6 +567,39 @@ const struct path_graph *pathplaces_counted(uint64_t counter)
 	const struct path_graph *g = low ? places.counted[low - 1] : NULL;
 
 	return g && (counter - g->counters) / 8 < g->counter_count ? g : NULL;
+}
+
+uint64_t pathplaces_counter(const struct path_graph *g, uint64_t number)
+{
+	if (g->counters)
+		return g->counters + 8 * number;
+	if (places.single_next == places.single_end) {
+		if (places.counters + 8 * SINGLES > PATHS_COUNTERS_END)
+			return 0;
+		places.single_next = places.counters;
+		places.single_end = places.counters += 8 * SINGLES;
+	}
+	if (!slope_arena_grow(&places.arena, (void **)&places.single, &places.single_capacity, places.single_count + 1,
+			      sizeof *places.single))
+		return 0;
+	places.single[places.single_count++] = (struct path_counter){ places.single_next, number, g };
+	places.single_next += 8;
+	return places.single_next - 8;
+}
+
+const struct path_counter *pathplaces_path_of(uint64_t counter)
+{
+	size_t low = 0, high = places.single_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (places.single[middle].counter < counter)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < places.single_count && places.single[low].counter == counter ? &places.single[low] : NULL;
 }
 
 uint32_t pathplaces_repeats(const struct path_place *p)

@@ -114,7 +114,7 @@ static void by_c(struct maker *m, const struct path_place *place, struct path_ca
 }
 
 /* rax is where the case is: paths that end with it. rcx is free, its value is in the context. */
-static void emit_case_ends(struct maker *m, const struct path_graph *g, uint32_t first)
+static void emit_case_ends(struct maker *m, struct path_graph *g, uint32_t first)
 {
 	struct address at = { .base = REG_RAX, .index = NO_REGISTER };
 	struct operand value = { &at, false, true };
@@ -129,7 +129,7 @@ static void emit_case_ends(struct maker *m, const struct path_graph *g, uint32_t
 
 static void emit_case(struct maker *m, const struct path_place *place)
 {
-	const struct path_graph *g = place->graph;
+	struct path_graph *g = place->graph;
 	const struct slope_path_graph *p = &g->core->paths;
 	struct address at = { .base = REG_RAX, .index = NO_REGISTER };
 	struct operand value = { &at, false, true };

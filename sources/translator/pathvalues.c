@@ -84,6 +84,80 @@ bool pathvalues_known(const struct path_graph *g, uint32_t vertex, int64_t *path
 	return true;
 }
 
+/* ---- what is likely ---- */
+
+/*
+ * An edge from a block with this value leads to the vertex. Translations begin where branches lead; who falls into it knows where he
+ * comes from. `jumped`: what one that branches has said already, of each vertex.
+ */
+static void suggest(struct path_graph *g, uint32_t edge, int64_t value, uint8_t *jumped)
+{
+	uint32_t to = g->core->paths.edge[edge].to;
+	bool jumps = g->core->way[edge] != SLOPE_WAY_NEXT;
+
+	if (jumps < (jumped[to] & 1))
+		return;
+	if (!jumped[to] || jumps > (jumped[to] & 1))
+		g->likely[to] = value;
+	else if (g->likely[to] != value)
+		g->likely[to] = UNKNOWN;
+	jumped[to] = 2 | jumps;
+}
+
+/* All blocks in the order of the ways that lead on, as if all paths began where those that go back do. */
+static void guess(struct path_graph *g, uint32_t *ways, uint32_t *queue, uint8_t *jumped)
+{
+	const struct slope_path_graph *p = &g->core->paths;
+	uint32_t head = 0, tail = 0;
+
+	for (uint32_t v = 0; v < p->vertices; v++) {
+		g->likely[v] = UNKNOWN;
+		if (!ways[v])
+			queue[tail++] = v;
+	}
+	for (; head < tail; head++) {
+		uint32_t from = queue[head];
+
+		if (begins(p, from))
+			g->likely[from] = (int64_t)path_begin(g, from);
+		for (uint32_t e = p->first[from]; e < p->first[from + 1]; e++) {
+			uint32_t to = p->edge[e].to;
+
+			if (p->edge[e].cut || to == SLOPE_PATH_OUT)
+				continue;
+			suggest(g, e, g->likely[from] == UNKNOWN ? UNKNOWN : g->likely[from] + p->edge[e].add, jumped);
+			if (!--ways[to])
+				queue[tail++] = to;
+		}
+	}
+}
+
+static void find_likely(struct path_graph *g)
+{
+	struct slope_arena *arena = pathplaces_arena();
+	uint32_t vertices = g->core->paths.vertices, *ways = slope_arena_alloc(arena, 3 * vertices * sizeof *ways);
+
+	g->likely = ways ? slope_arena_alloc_any(arena, vertices * sizeof *g->likely) : NULL;
+	if (!g->likely)
+		return;
+	g->likelies = vertices;
+	count_ways(&g->core->paths, ways);
+	guess(g, ways, ways + vertices, (uint8_t *)(ways + 2 * vertices));
+	slope_arena_free(arena, ways, 3 * vertices * sizeof *ways);
+}
+
+bool pathvalues_likely(struct path_graph *g, uint32_t vertex, int64_t *path)
+{
+	if (!g->likely && !observer.on && !observer.measures && !observer.path_contexts)
+		find_likely(g);
+	if (!g->likely || vertex >= g->likelies || g->likely[vertex] == UNKNOWN)
+		return false;
+	*path = g->likely[vertex];
+	return true;
+}
+
+/* ---- what nobody had expected ---- */
+
 /* What was known behind the vertex is so no longer. How many vertices have lost their value, which are in the queue then. */
 static uint32_t lose(struct path_graph *g, uint32_t vertex, uint32_t *queue)
 {

@@ -354,7 +354,7 @@ bool trace_make(struct trace *t, uint64_t pc)
 		}
 		t->next = s->kind == STEP_BRANCH || s->kind == STEP_LAST ? way_on(t, s, &branches) : 0;
 		look_across_call(t, s);
-		if (observer.on && s->kind == STEP_LAST && (t->stub = see_through(s)).target)
+		if (observer.looks && s->kind == STEP_LAST && (t->stub = see_through(s)).target && observer.on)
 			accesses_add_word(t, t->stub.slot);
 		t->steps++;
 		ended = !t->next || doubts_end(t, s, operand);

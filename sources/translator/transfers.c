@@ -209,11 +209,14 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	over = m->e.at;
 	emit_32(&m->e, 0);
 	returns_to = (uint64_t)m->e.at;
-	/* Here the return comes to; whoever returns to the program's address finds this place. */
-	if (!observer.paths || pathcode_may_return(s))
+	/* Here the return comes to; whoever returns to the program's address finds this place: of two calls, the usual one's. */
+	bool usual = observer.on || seen_through || !m->trace.stub.target;
+
+	if (usual && (!observer.paths || pathcode_may_return(s)))
 		codecache_return(&runtime.cache, s->next, returns_to);
 	if (observer.paths)
 		pathcode_on(m, s, s->next);
+	m->path = (struct known_path){ 0 };
 	exits_add_plain(m, s->next);
 	emit_land(&m->e, over);
 	correct_return_address(&m->e, s->next);
@@ -253,6 +256,7 @@ static void emit_call(struct maker *m, const struct step *s)
 		return;
 	}
 	m->call_pc = m->trace.doubt ? 0 : s->pc;
+	m->path = (struct known_path){ 0 };                       /* other blocks come here, on other paths */
 	if (!s->i.raw.imm[0].is_relative) {
 		exits_give_back(m);
 		load_target(m, s);
@@ -466,12 +470,14 @@ static void emit_short_branch(struct maker *m, const struct step *s)
 	emit_byte(&m->e, 0);
 	/* Over the next jump only: what is added may be longer. */
 	uint8_t *next = emit_jump_ahead(&m->e, CONDITION_NONE);
+	struct known_path known = m->path;
 
 	*distance = (uint8_t)(m->e.at - (distance + 1));
 	if (observer.paths)
 		pathcode_on(m, s, making_target(s));
 	exits_add(m, CONDITION_NONE, making_target(s));
 	emit_land(&m->e, next);
+	m->path = known;
 	if (observer.paths)
 		pathcode_on(m, s, s->next);
 	exits_add(m, CONDITION_NONE, s->next);
@@ -581,6 +587,7 @@ void transfers_cold(struct maker *m, const struct cold *c)
 	case COLD_WAY:
 	case COLD_CASE:
 	case COLD_HIT:
+	case COLD_UNLIKELY:
 	case COLD_MEASURED:
 	case COLD_SAMPLE:
 	case COLD_CONTEXT:

@@ -147,6 +147,33 @@ static void without_memory_the_table_stays(void **state)
 	}
 }
 
+static void expected_rows_are_never_moved(void **state)
+{
+	struct slope_path_table table;
+	struct slope_arena arena;
+	struct scarce scarce;
+	struct slope_path_row key = key_at(0), *first;
+
+	(void)state;
+	scarce_init(&scarce, ENDLESS);
+	slope_arena_init(&arena, &scarce.host);
+	slope_path_table_init(&table, &arena);
+	slope_path_row(&table, &key)->count = 7;
+	slope_path_table_expect(&table, ROWS / 2);
+	slope_path_table_expect(&table, ROWS / 2);
+	for (uint64_t i = 1; i < table.row_capacity; i++)
+		key = key_at(i), slope_path_row(&table, &key);
+	key = key_at(table.rows);
+	slope_path_row(&table, &key);
+	first = table.row;
+	for (uint64_t i = table.rows; i < ROWS; i++)
+		key = key_at(i), slope_path_row(&table, &key);
+	assert_ptr_equal(table.row, first);
+	assert_int_equal(table.rows, ROWS);
+	assert_int_equal(first->count, 7);
+	slope_arena_fini(&arena);
+}
+
 /* A, then B or not, which may leave, then C. */
 static struct slope_graph small(struct slope_path_edge edge[5])
 {
@@ -244,6 +271,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_path_has_its_row),
+		cmocka_unit_test(expected_rows_are_never_moved),
 		cmocka_unit_test(squares_have_128_bits),
 		cmocka_unit_test(repeats_are_in_order),
 		cmocka_unit_test(without_memory_the_table_stays),
