@@ -5,7 +5,8 @@
  *   observing.c    options, the session, the shadow, memory that comes and goes
  *   codeplaces.c   addresses of code to functions and modules (symbols.c)
  *   activations.c  calls, returns, jumps between functions, signal handlers
- *   quick.c        usual calls and returns, without a way through all that (compacting.h: the log at returns)
+ *   usual.S        usual calls and returns, in assembly
+ *   quick.c        those that it leaves, without a way through all that (compacting.h: the log at returns)
  *   fibers.c       one fiber per stack: the program's own, and coroutines'
  *   reports.c      calls of C out of translated code; what else is added to it: making.h
  *   strings.c      repeated string instructions

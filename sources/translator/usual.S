@@ -117,62 +117,50 @@
 	incq CORE_CALLS(%rsi)
 	.endm
 
-slope_gate_call:
+/* The function's number is in eax. */
+	.macro known_function way, unusual
 	keep_four
 	mov %eax, %ecx
-	push_frame CALL, 9f
+	push_frame \way, 9f
 	bring_three
 	bring rcx, 1
 	bring rax, 0
 	ret
 9:	bring_three
 	bring rcx, 1
-	jmp slope_gate_quick_call
+	jmp \unusual
+	.endm
 
-/* The target is looked up as the lookup that follows will do it. */
-	.macro function_of_target unusual
+slope_gate_call:
+	known_function CALL, slope_gate_quick_call
+slope_gate_jump:
+	known_function JUMP, slope_gate_quick_jump
+
+/* The target is in rcx, and looked up as the lookup that follows will do it. */
+	.macro bring_target
+	bring_three
+	mov %gs:CTX_GUEST_TARGET, %rcx
+	.endm
+	.macro function_of_target way, unusual
 	mov %rcx, %gs:CTX_GUEST_TARGET
 	keep_three
 	movzwl %cx, %edx
 	mov codecache_table(,%rdx,4), %edx
 	cmp PLAN_TARGETS(%rdx), %rcx
-	jne \unusual
+	jne 9f
 	mov PLAN_TARGETS+TARGET_FN(%rdx), %ecx
-	.endm
-	.macro bring_target
-	bring_three
-	mov %gs:CTX_GUEST_TARGET, %rcx
+	push_frame \way, 9f
+	bring_target
+	bring rax, 0
+	ret
+9:	bring_target
+	jmp \unusual
 	.endm
 
 slope_gate_call_address:
-	function_of_target 9f
-	push_frame CALL, 9f
-	bring_target
-	bring rax, 0
-	ret
-9:	bring_target
-	jmp slope_gate_quick_call_address
-
+	function_of_target CALL, slope_gate_quick_call_address
 slope_gate_jump_from_stub:
-	function_of_target 9f
-	push_frame STUB, 9f
-	bring_target
-	bring rax, 0
-	ret
-9:	bring_target
-	jmp slope_gate_quick_jump_from_stub
-
-slope_gate_jump:
-	keep_four
-	mov %eax, %ecx
-	push_frame JUMP, 9f
-	bring_three
-	bring rcx, 1
-	bring rax, 0
-	ret
-9:	bring_three
-	bring rcx, 1
-	jmp slope_gate_quick_jump
+	function_of_target STUB, slope_gate_quick_jump_from_stub
 
 /* ---- returns ---- */
 
