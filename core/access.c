@@ -6,18 +6,20 @@
  * it must keep what the words mean.
  */
 #include "core/access.h"
+#include "core/quad.h"
 
 /* In two words. */
 #define OWN (UINT64_C(0x0000000100000001) * SLOPE_STAMP_OWN)
 #define OWN_OR_PENDING (UINT64_C(0x0000000100000001) * (SLOPE_STAMP_OWN | SLOPE_PENDING))
 
+#define LINE_CELLS 16u
 #define NEAR_FRAMES 6u           /* so far down, a scan beats a binary search */
 
 /* Near the top, or by binary search. */
 size_t slope_thread_owner(const struct slope_thread *t, uint32_t s)
 {
 	const struct slope_frame *frame = t->frame;
-	size_t lo = 0, hi = t->depth - 1;
+	size_t lo = 0, hi = slope_thread_depth(t) - 1;
 
 	for (size_t near = 0; hi && near < NEAR_FRAMES; near++)
 		if (frame[--hi].stamp <= s)
@@ -71,28 +73,28 @@ static void count_induced(struct slope_frame *top, uint32_t writer)
 void slope_thread_read_stale(struct slope_thread *t, uint64_t cell, uint32_t *word)
 {
 	struct slope_frame *top = t->top;
-	uint32_t w = *word, seen = slope_stamp_seen(t->top_stamp, t->marks);
+	uint32_t w = *word, seen = slope_stamp_seen(slope_thread_stamp(t), t->marks);
 
 	if (SLOPE_LIKELY(w - 1 < SLOPE_PENDING - 1)) {
 		/* A first read for the top, but not for the activation that touched it last. */
-		top->rms++;
-		loser_of(t, w)->rms--;
-		*word = w & t->own_kept ? t->top_stamp : seen;
+		slope_frame_add(top, 1);
+		slope_frame_add(loser_of(t, w), -1);
+		*word = w & t->own_kept ? slope_thread_stamp(t) : seen;
 		return;
 	}
 	bool pending = slope_stamp_pending(w);
 	uint32_t old = pending ? slope_stamp_before(w) : 0;
 
 	count_induced(top, new_to(t, cell, pending));
-	if (old >= t->top_stamp) {
+	if (old >= slope_thread_stamp(t)) {
 		slope_frame_induced(top);
 		top->extra++;            /* new data in a cell that is not new */
 	} else {
-		top->rms++;
+		slope_frame_add(top, 1);
 		if (old >= t->frame->stamp) {
 			struct slope_frame *owner = loser_of(t, old);
 
-			owner->rms--;
+			slope_frame_add(owner, -1);
 			slope_frame_induced(owner);
 			owner->extra++;  /* new to all of the stack */
 		}
@@ -111,7 +113,7 @@ void slope_thread_write_shared(struct slope_thread *t, uint64_t cell, uint32_t *
 
 	if (slope_stamp_pending(w) || !(w & SLOPE_STAMP_OWN))
 		slope_sharing_write(t->session, t, cell);
-	*word = t->top_stamp;
+	*word = slope_thread_stamp(t);
 }
 
 void slope_thread_read(struct slope_thread *t, uint64_t address, uint64_t bytes)
@@ -144,27 +146,49 @@ static uint64_t pair_at(const uint32_t *word)
 	return pair;
 }
 
-static void write_pair_shared(struct slope_thread *t, uint64_t cell, uint32_t *word)
+/* How many of the `count` words at least are not the thread's own: all, or those before a four that has one that is. */
+static uint64_t foreign_words(const uint32_t *word, uint64_t count)
 {
-	slope_thread_write_shared(t, cell, word);
-	slope_thread_write_shared(t, cell + 1, word + 1);
+	uint64_t n = 0;
+
+	while (count - n >= SLOPE_QUAD_WORDS && !((pair_at(word + n) | pair_at(word + n + 2)) & OWN))
+		n += SLOPE_QUAD_WORDS;
+	return n;
 }
 
-static void write_window(struct slope_thread *t, uint64_t cell, uint64_t count, bool shared)
+/* Where others may have seen the cells: what is the thread's own needs no question, of the rest as many as can be at once. */
+static void write_window_shared(struct slope_thread *t, uint64_t cell, uint64_t count)
 {
-	uint32_t *word = t->shadow.window + cell, top = t->top_stamp;
+	uint32_t *word = t->shadow.window + cell, top = slope_thread_stamp(t);
 	uint64_t both = (uint64_t)top << 32 | top, i = 0;
 
-	for (; i + 1 < count; i += 2) {
-		if (shared && (pair_at(word + i) & OWN_OR_PENDING) != OWN) {
-			write_pair_shared(t, cell + i, &word[i]);
+	while (i < count) {
+		if (count - i > 1 && (pair_at(word + i) & OWN_OR_PENDING) == OWN) {
+			__builtin_memcpy(&word[i], &both, sizeof both);
+			i += 2;
 			continue;
 		}
-		__builtin_memcpy(&word[i], &both, sizeof both);
+		uint64_t left = count - i < LINE_CELLS ? count - i : LINE_CELLS, some = foreign_words(word + i, left);
+
+		if (!some) {
+			slope_thread_write_shared(t, cell + i, &word[i]);
+			i++;
+			continue;
+		}
+		some = slope_sharing_write_some(t->session, t, cell + i, cell + i + some);
+		for (uint64_t end = i + some; i < end; i++)
+			word[i] = top;
 	}
-	if (i < count && shared)
-		slope_thread_write_shared(t, cell + i, &word[i]);
-	else if (i < count)
+}
+
+static void write_window(struct slope_thread *t, uint64_t cell, uint64_t count)
+{
+	uint32_t *word = t->shadow.window + cell, top = slope_thread_stamp(t);
+	uint64_t both = (uint64_t)top << 32 | top, i = 0;
+
+	for (; i + 1 < count; i += 2)
+		__builtin_memcpy(&word[i], &both, sizeof both);
+	if (i < count)
 		word[i] = top;
 }
 
@@ -177,7 +201,10 @@ void slope_thread_write(struct slope_thread *t, uint64_t address, uint64_t bytes
 	if (!bytes)
 		return;
 	if (SLOPE_LIKELY(last < t->shadow.window_cells)) {
-		write_window(t, cell, last - cell + 1, shared);
+		if (shared)
+			write_window_shared(t, cell, last - cell + 1);
+		else
+			write_window(t, cell, last - cell + 1);
 		return;
 	}
 	for (; cell <= last; cell++) {
@@ -188,7 +215,7 @@ void slope_thread_write(struct slope_thread *t, uint64_t address, uint64_t bytes
 		else if (shared)
 			slope_thread_write_shared(t, cell, word);
 		else
-			*word = t->top_stamp;
+			*word = slope_thread_stamp(t);
 	}
 }
 
@@ -211,7 +238,7 @@ static uint32_t new_stamp(const struct slope_thread *t, size_t at)
 static void restamp(void *arg, uint32_t *words, size_t count)
 {
 	struct slope_thread *t = arg;
-	uint32_t top = t->top->stamp, new_top = new_stamp(t, t->depth - 1);
+	uint32_t top = t->top->stamp, new_top = new_stamp(t, slope_thread_depth(t) - 1);
 
 	for (size_t i = 0; i < count; i++) {
 		uint32_t w = __atomic_load_n(&words[i], __ATOMIC_RELAXED), flag = slope_stamp_pending(w) ? SLOPE_PENDING : 0;
@@ -239,20 +266,20 @@ void slope_thread_renumber(struct slope_thread *t)
 		s->each_window_word(s->window_ctx, t, restamp, t);
 	uint32_t old = 0, fresh = 0;
 
-	for (size_t i = 0; i < t->depth; i++) {
+	for (size_t i = 0; i < slope_thread_depth(t); i++) {
 		if (t->frame[i].stamp != old)
 			fresh = slope_stamp_number((uint32_t)i, t->marks);
 		old = t->frame[i].stamp;
-		t->frame[i].stamp = fresh;
+		t->frame[i].stamp = t->frame[i].stamp_again = fresh;
 	}
-	t->top_stamp = fresh;
-	t->clock = slope_stamp_number((uint32_t)t->depth, t->marks);
+	t->other_calls = slope_thread_calls(t) - slope_thread_depth(t);
+	slope_thread_set_clock(t, slope_stamp_number((uint32_t)slope_thread_depth(t), t->marks));
 	t->hint_span = 0;
 	__atomic_fetch_add(&s->renumberings, 1, __ATOMIC_RELAXED);
 }
 
 void slope_thread_make_room(struct slope_thread *t)
 {
-	if (t->clock >= slope_stamp_number((uint32_t)(2 * t->depth + 8), t->marks))
+	if (t->clock >= slope_stamp_number((uint32_t)(2 * slope_thread_depth(t) + 8), t->marks))
 		slope_thread_renumber(t);
 }

@@ -16,23 +16,63 @@
 /* Position of the deepest activation with a stamp <= s: the one that a stale word of that stamp is taken from. */
 size_t slope_thread_owner(const struct slope_thread *t, uint32_t s);
 
+/* Is it the hint that a stale word of that stamp is taken from? */
+SLOPE_INLINE bool slope_thread_hinted(const struct slope_thread *t, uint32_t s)
+{
+	return s - t->hint_stamp < t->hint_span && t->hint < t->top && t->hint->stamp == t->hint_stamp;
+}
+
 /* Is the stale word one of the common kinds? Then `cells` of it have been counted. */
 SLOPE_INLINE bool slope_thread_moved(struct slope_thread *t, uint32_t word, uint32_t cells)
 {
-	struct slope_frame *top = t->top, *from = word - t->hint_stamp < t->hint_span ? t->hint : top - 1;
+	struct slope_frame *top = t->top, *from = slope_thread_hinted(t, word) ? t->hint : top - 1;
 
 	/* Stale: less than the top's stamp, or negative. */
 	if (SLOPE_UNLIKELY((int32_t)word < (int32_t)from->stamp))
 		return false;
-	top->rms += cells;
-	from->rms -= cells;
+	slope_frame_add(top, cells);
+	slope_frame_add(from, -(int64_t)cells);
+	return true;
+}
+
+/*
+ * Is it a cell that another thread has handed on, with others like it of which one was read before? Then it has been counted.
+ * What slope_thread_read_stale does, without what is settled for cells of the same writer; threads run at once.
+ */
+SLOPE_INLINE bool slope_thread_read_handed(struct slope_thread *t, uint64_t cell, uint32_t *word)
+{
+	const struct slope_shadow *directory = &t->session->sharing.directory;
+	const struct slope_thread *writer = t->steps.met_by;
+	uint32_t w = *word, old = w ? slope_stamp_before(w) : 0;
+	struct slope_frame *top = t->top, *from = t->hint;
+
+	if (!writer || (w && !slope_stamp_pending(w)) || cell >= writer->shadow.window_cells || cell >= directory->window_cells ||
+	    __atomic_load_n(&directory->window[cell], __ATOMIC_ACQUIRE) != t->steps.met ||
+	    __atomic_load_n(&writer->shadow.window[cell], __ATOMIC_ACQUIRE) & SLOPE_STAMP_OWN)
+		return false;
+	if (old < top->stamp) {
+		if (slope_thread_hinted(t, old)) {
+			slope_frame_add(from, -1);
+			slope_frame_induced(from);
+			from->extra++;
+		} else if (old >= t->frame->stamp) {
+			return false;
+		}
+		slope_frame_induced(top);
+		slope_frame_add(top, 1);
+	} else {
+		slope_frame_induced(top);
+		top->extra++;
+	}
+	top->thread++;
+	*word = slope_stamp_seen(top->stamp, t->marks);
 	return true;
 }
 
 /* `count` words from the one of `cell` on. */
 SLOPE_INLINE void slope_thread_read_words(struct slope_thread *t, uint64_t cell, uint32_t *word, uint64_t count)
 {
-	uint32_t top = t->top_stamp, seen = slope_stamp_seen(top, t->marks);
+	uint32_t top = slope_thread_stamp(t), seen = slope_stamp_seen(top, t->marks);
 
 	for (uint64_t i = 0; i < count; i++) {
 		uint32_t w = word[i];
@@ -41,7 +81,7 @@ SLOPE_INLINE void slope_thread_read_words(struct slope_thread *t, uint64_t cell,
 			continue;
 		if (SLOPE_LIKELY(slope_log_take(t, w) || slope_thread_moved(t, w, 1)))
 			word[i] = w & t->own_kept ? top : seen;
-		else
+		else if (!slope_thread_read_handed(t, cell + i, &word[i]))
 			slope_thread_read_stale(t, cell + i, &word[i]);
 	}
 }
@@ -55,7 +95,7 @@ void slope_thread_read_apart(struct slope_thread *t, uint64_t cell, uint32_t *wo
  */
 SLOPE_INLINE void slope_thread_read_pair(struct slope_thread *t, uint64_t cell, uint32_t *word)
 {
-	uint32_t w = word[0], top = t->top_stamp;
+	uint32_t w = word[0], top = slope_thread_stamp(t);
 
 	if (SLOPE_LIKELY(w == word[1])) {
 		if (slope_stamp_fresh(w, top))

@@ -27,20 +27,16 @@ SLOPE_INLINE void slope_frames_put(struct slope_thread *t, const struct slope_fr
 {
 	struct slope_frame *f = ++t->top;
 
-	t->depth++;
-	t->calls++;
-	t->top_stamp = with->stamp;
 	f->record = with->record;
 	f->sp = with->sp;
-	f->rms = 0;
+	f->stamp = f->stamp_again = with->stamp;
 	f->fn = with->fn;
 	f->flags = with->flags;
 	f->log = with->log;
 	f->tally_base = with->tally_base;
-	f->stamp = with->stamp;
 	for (uint32_t u = 0; u < units; u++) {
-		f->cost[u].entry = cost[u];
-		f->cost[u].child = 0;
+		f->entry[u] = cost[u];
+		f->child[u] = 0;
 	}
 }
 
@@ -56,7 +52,7 @@ SLOPE_INLINE bool slope_frames_push_usual(struct slope_thread *t, struct slope_r
 	if (SLOPE_UNLIKELY(t->top >= t->last || stamp >= t->stamp_limit))
 		return false;
 	record->active++;
-	t->clock = stamp;
+	slope_thread_set_clock(t, stamp);
 	slope_frames_put(t, &(struct slope_frame){
 		.record = record, .fn = record->fn, .sp = sp, .tally_base = t->tallies, .stamp = stamp, .log = (uint16_t)log,
 	}, cost, units);
@@ -76,29 +72,20 @@ SLOPE_INLINE void slope_frames_push(struct slope_thread *t, uint32_t fn, uint64_
 /* An activation of size n, with nothing induced, that is not as one of the last. One unit. */
 void slope_frames_point(struct slope_thread *t, struct slope_record *r, uint64_t n, uint64_t cost);
 
+/* The topmost activation, of `r`, is about to end: its tally where there is no room for one more. One unit. */
+void slope_frames_tally(struct slope_thread *t, struct slope_record *r, uint64_t cost);
+
 /* Any activation, whatever its size and cost. */
 void slope_frames_points(struct slope_thread *t, struct slope_record *r, const struct slope_frame *f, const uint64_t *spent,
 			 uint32_t units);
 
 /* What every activation leaves in its record but points: it is no longer active, and had this cost. */
-SLOPE_INLINE void slope_frames_spend(struct slope_record *r, const struct slope_frame *f, const uint64_t *spent, uint32_t units)
+SLOPE_INLINE void slope_frames_spend(struct slope_record *r, const uint64_t *spent, uint32_t units)
 {
 	r->active--;
-	for (uint32_t u = 0; u < units; u++) {
-		r->self[u] += spent[u] - f->cost[u].child;
-		if (SLOPE_UNLIKELY(r->active))
+	if (SLOPE_UNLIKELY(r->active))
+		for (uint32_t u = 0; u < units; u++)
 			r->nested[u] += spent[u];
-	}
-}
-
-/* The frame `f` is gone: the one below is on top. */
-SLOPE_INLINE void slope_frames_drop(struct slope_thread *t, const struct slope_frame *f)
-{
-	t->top--;
-	t->depth--;
-	t->top_stamp = f[-1].stamp;
-	if (t->hint >= f)
-		t->hint_span = 0;
 }
 
 /* Whatever the topmost frame is: it ends and gives what it has to the one below. */
@@ -112,11 +99,13 @@ SLOPE_INLINE bool slope_frames_pop_usual(struct slope_thread *t, struct slope_fr
 	struct slope_again *a = slope_record_again(r, n, spent);
 	bool again = n == a->n && spent == a->cost;
 
-	slope_frames_spend(r, f, &spent, 1);
+	slope_frames_spend(r, &spent, 1);
 	slope_tally_put(t, below->tally_base, r, &spent, 1);
-	below->cost[0].child += spent;
-	below->rms += f->rms;
-	slope_frames_drop(t, f);
+	if (SLOPE_UNLIKELY(f->flags & SLOPE_FRAME_SUMS))
+		slope_frame_add(below, f->rms);
+	if (SLOPE_UNLIKELY(t->contexts))
+		below->child[0] += spent;
+	t->top = below;
 	if (SLOPE_LIKELY(again))
 		a->count++;
 	return again;
@@ -130,11 +119,11 @@ SLOPE_INLINE void slope_frames_pop(struct slope_thread *t, const uint64_t *cost,
 {
 	struct slope_frame *f = t->top;
 
-	if (SLOPE_UNLIKELY(units != 1 || f->flags || t->tallies == t->tally_capacity)) {
+	if (SLOPE_UNLIKELY(units != 1 || f->flags & ~SLOPE_FRAME_SUMS || t->tallies == t->tally_capacity)) {
 		slope_frames_pop_any(t, cost);
 		return;
 	}
-	uint64_t spent = cost[0] - f->cost[0].entry, n = (uint64_t)f->rms;
+	uint64_t spent = cost[0] - f->entry[0], n = (uint64_t)slope_frame_rms(f);
 
 	if (t->tallies != f->tally_base)
 		slope_tally_flush(t, f, n, 1);

@@ -31,8 +31,8 @@ static void settle_section(struct slope_thread *t, struct slope_frame *f, size_t
 			continue;
 		/* Most have the same owner as the one before. */
 		if (SLOPE_UNLIKELY(word - stamp >= span)) {
-			f->rms += cells;
-			owner->rms -= cells;
+			slope_frame_add(f, cells);
+			slope_frame_add(owner, -cells);
 			cells = 0;
 			owner = t->frame + slope_thread_owner(t, word);
 			stamp = owner->stamp;
@@ -47,8 +47,10 @@ static void settle_section(struct slope_thread *t, struct slope_frame *f, size_t
 		}
 		cells++;
 	}
-	f->rms += cells;
-	owner->rms -= cells;
+	if (!cells)
+		return;
+	slope_frame_add(f, cells);
+	slope_frame_add(owner, -cells);
 }
 
 void slope_log_settle(struct slope_thread *t)
@@ -111,8 +113,8 @@ void slope_log_close(struct slope_thread *t)
 	size_t kept = keep_older(t, below->stamp, &counted);
 
 	/* What the caller keeps it still has in the log. */
-	f->rms += (int64_t)counted;
-	below->rms -= (int64_t)counted;
+	slope_frame_add(f, (int64_t)counted);
+	slope_frame_add(below, -(int64_t)counted);
 	f->log = slope_log_end(t);
 	if (kept * sizeof *t->log > SLOPE_LOG_SETTLED_BYTES)
 		slope_log_settle(t);

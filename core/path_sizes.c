@@ -59,13 +59,13 @@ void slope_path_sizes_note(struct slope_thread *t, uint32_t fn, uint32_t graph, 
 	if (!f->record || f->fn != fn)
 		return;
 	/* Most often it is a loop. */
-	if (last && last->depth == t->depth && s->noted[last->path].number == number && s->noted[last->path].graph == graph) {
+	if (last && last->depth == slope_thread_depth(t) && s->noted[last->path].number == number && s->noted[last->path].graph == graph) {
 		last->count++;
 		return;
 	}
 	uint32_t path = path_of(s, &t->arena, graph, number);
 
-	if (path && s->noted[path - 1].note && s->note[s->noted[path - 1].note - 1].depth == t->depth) {
+	if (path && s->noted[path - 1].note && s->note[s->noted[path - 1].note - 1].depth == slope_thread_depth(t)) {
 		s->note[s->noted[path - 1].note - 1].count++;
 		return;
 	}
@@ -75,7 +75,7 @@ void slope_path_sizes_note(struct slope_thread *t, uint32_t fn, uint32_t graph, 
 	}
 	s->note = note;
 	s->note[s->notes++] = (struct slope_path_note){
-		.path = path - 1, .outer = s->noted[path - 1].note, .depth = t->depth, .count = 1,
+		.path = path - 1, .outer = s->noted[path - 1].note, .depth = slope_thread_depth(t), .count = 1,
 	};
 	s->noted[path - 1].note = (uint32_t)s->notes;
 	f->flags |= SLOPE_FRAME_PATHS;
@@ -122,7 +122,7 @@ void slope_path_sizes_flush(struct slope_thread *t, uint64_t n)
 	struct slope_path_sizes *s = &t->path_sizes;
 	uint64_t least = slope_tally_least(slope_tally_bin(n));
 
-	for (; s->notes && s->note[s->notes - 1].depth >= t->depth; s->notes--) {
+	for (; s->notes && s->note[s->notes - 1].depth >= slope_thread_depth(t); s->notes--) {
 		const struct slope_path_note *note = &s->note[s->notes - 1];
 		struct slope_path_noted *path = &s->noted[note->path];
 		struct slope_path_size *size = size_of(s, &t->arena, path, least);
@@ -145,6 +145,6 @@ void slope_path_sizes_empty(struct slope_thread *t)
 		s->noted[i].note = s->noted[i].size = 0;
 	s->count = s->notes = 0;
 	s->lost = 0;
-	for (size_t i = 0; i < t->depth; i++)
+	for (size_t i = 0; i < slope_thread_depth(t); i++)
 		t->frame[i].flags &= ~SLOPE_FRAME_PATHS;
 }

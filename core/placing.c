@@ -56,7 +56,7 @@ SLOPE_INLINE void count(struct slope_thread *t, size_t i, const uint64_t *spent,
 	if (SLOPE_UNLIKELY(!node))
 		return;
 	for (uint32_t u = 0; u < units; u++) {
-		total[u] = earlier ? spent[u] - (c->burst_start[u] - f->cost[u].entry) : spent[u];
+		total[u] = earlier ? spent[u] - (c->burst_start[u] - f->entry[u]) : spent[u];
 		own[u] = earlier ? self[u] - c->before[i * units + u] : self[u];
 	}
 	node->calls += !earlier;
@@ -71,7 +71,7 @@ SLOPE_INLINE void count(struct slope_thread *t, size_t i, const uint64_t *spent,
 static void self_cost(const struct slope_frame *f, const uint64_t *spent, const uint64_t *open, uint32_t units, uint64_t *self)
 {
 	for (uint32_t u = 0; u < units; u++)
-		self[u] = spent[u] - f->cost[u].child - open[u];
+		self[u] = spent[u] - f->child[u] - open[u];
 }
 
 /* Does `what` with every pending activation that is not folded, from the top down, and what it has spent so far. */
@@ -81,16 +81,16 @@ static void each_pending(struct slope_thread *t, const uint64_t *cost,
 	uint32_t units = t->session->config.units;
 	uint64_t open[SLOPE_UNITS_MAX] = { 0 }, spent[SLOPE_UNITS_MAX], self[SLOPE_UNITS_MAX];
 
-	for (size_t i = t->depth; i-- > 0;) {
+	for (size_t i = slope_thread_depth(t); i-- > 0;) {
 		const struct slope_frame *f = &t->frame[i];
 
 		if (!f->record) {
 			for (uint32_t u = 0; u < units; u++)
-				open[u] += f->cost[u].child;
+				open[u] += f->child[u];
 			continue;
 		}
 		for (uint32_t u = 0; u < units; u++)
-			spent[u] = cost[u] - f->cost[u].entry;
+			spent[u] = cost[u] - f->entry[u];
 		self_cost(f, spent, open, units, self);
 		what(t, i, spent, self);
 		for (uint32_t u = 0; u < units; u++)
@@ -121,13 +121,13 @@ static void begin_burst(struct slope_thread *t, const uint64_t *cost)
 	struct slope_contexts *c = t->contexts;
 	const struct slope_config *config = &t->session->config;
 
-	if (!slope_contexts_room(c, t->depth + 1) || !room_for_before(c, t->depth + 1))
+	if (!slope_contexts_room(c, slope_thread_depth(t) + 1) || !room_for_before(c, slope_thread_depth(t) + 1))
 		return;
 	c->recording = true;
 	c->burst_end = cost[0] - cost[0] % config->burst_period + config->burst_length;
 	for (uint32_t u = 0; u < config->units; u++)
 		c->burst_start[u] = cost[u];
-	for (size_t i = 0; i < t->depth; i++) {
+	for (size_t i = 0; i < slope_thread_depth(t); i++) {
 		slope_placing_find(t, i);
 		t->frame[i].flags |= SLOPE_FRAME_PLACED | SLOPE_FRAME_EARLIER;
 	}
@@ -142,7 +142,7 @@ static void count_part(struct slope_thread *t, size_t i, const uint64_t *spent, 
 
 static void forget_places(struct slope_thread *t)
 {
-	for (size_t i = 0; i < t->depth; i++)
+	for (size_t i = 0; i < slope_thread_depth(t); i++)
 		t->frame[i].flags &= ~(SLOPE_FRAME_PLACED | SLOPE_FRAME_EARLIER);
 }
 
@@ -163,11 +163,11 @@ static void end_burst(struct slope_thread *t, const uint64_t *cost)
 static uint32_t calls_until_look(struct slope_thread *t, uint64_t now)
 {
 	struct slope_contexts *c = t->contexts;
-	uint64_t calls = t->calls - c->looked_calls + 1, time = now - c->looked_at + 1;
+	uint64_t calls = slope_thread_calls(t) - c->looked_calls + 1, time = now - c->looked_at + 1;
 	uint64_t until = calls * (t->session->config.burst_length / LOOKS + 1) / time;
 
 	c->looked_at = now;
-	c->looked_calls = t->calls;
+	c->looked_calls = slope_thread_calls(t);
 	return until < 1 ? 1 : until > CALLS_BETWEEN_LOOKS ? CALLS_BETWEEN_LOOKS : (uint32_t)until;
 }
 
@@ -195,10 +195,10 @@ void slope_placing_restart(struct slope_thread *t)
 {
 	struct slope_contexts *old = t->contexts, *c = slope_contexts_new(t->session, &t->arena);
 
-	t->contexts = c && slope_contexts_room(c, t->depth) ? c : NULL;
+	t->contexts = c && slope_contexts_room(c, slope_thread_depth(t)) ? c : NULL;
 	if (!t->contexts)
-		slope_session_lose(t->session, SLOPE_LOST_CONTEXTS, t->depth);
-	for (size_t i = 0; i < t->depth && t->contexts && c->recording; i++) {
+		slope_session_lose(t->session, SLOPE_LOST_CONTEXTS, slope_thread_depth(t));
+	for (size_t i = 0; i < slope_thread_depth(t) && t->contexts && c->recording; i++) {
 		c->site = old->place[i] ? old->place[i]->site : SLOPE_SITE_NONE;
 		slope_placing_find(t, i);
 	}
@@ -218,11 +218,11 @@ bool slope_placing_push(struct slope_thread *t, struct slope_record *record, uin
 	if (c->bursts)
 		look_at_time(t, cost);
 	if (SLOPE_UNLIKELY(!c->quick || !c->recording || !t->collecting || !record || record->flags & ~SLOPE_RECORD_CONTEXTS || flags ||
-			   t->depth >= c->places || !slope_frames_push_usual(t, record, sp, cost, 1, slope_log_end(t))))
+			   slope_thread_depth(t) >= c->places || !slope_frames_push_usual(t, record, sp, cost, 1, slope_log_end(t))))
 		return false;
-	struct slope_context **place = c->place + t->depth - 1;
+	struct slope_context **place = c->place + slope_thread_depth(t) - 1;
 
-	t->top->flags = SLOPE_FRAME_PLACED;
+	t->top->flags |= SLOPE_FRAME_PLACED;
 	*place = SLOPE_LIKELY(place[-1] != NULL) ? slope_context_call(c, place[-1], record->fn) : NULL;
 	if (SLOPE_UNLIKELY(!*place))
 		slope_session_lose(t->session, SLOPE_LOST_CONTEXTS, 1);
@@ -235,18 +235,18 @@ void slope_placing_count(struct slope_thread *t, const struct slope_frame *f, co
 	uint64_t self[SLOPE_UNITS_MAX];
 
 	self_cost(f, spent, none, units, self);
-	count(t, t->depth - 1, spent, self, units);
+	count(t, slope_thread_depth(t) - 1, spent, self, units);
 }
 
 bool slope_placing_pop(struct slope_thread *t, struct slope_frame *f, const uint64_t *cost)
 {
 	if (t->contexts->bursts && t->contexts->recording)
 		look_at_time(t, cost);
-	if (SLOPE_UNLIKELY(f->flags != SLOPE_FRAME_PLACED || !t->contexts->quick || t->tallies == t->tally_capacity))
+	if (SLOPE_UNLIKELY((f->flags & ~SLOPE_FRAME_SUMS) != SLOPE_FRAME_PLACED || !t->contexts->quick || t->tallies == t->tally_capacity))
 		return false;
-	uint64_t spent = cost[0] - f->cost[0].entry, self = spent - f->cost[0].child, n = (uint64_t)f->rms;
+	uint64_t spent = cost[0] - f->entry[0], self = spent - f->child[0], n = (uint64_t)slope_frame_rms(f);
 
-	count(t, t->depth - 1, &spent, &self, 1);
+	count(t, slope_thread_depth(t) - 1, &spent, &self, 1);
 	if (t->tallies != f->tally_base)
 		slope_tally_flush(t, f, n, 1);
 	if (!slope_frames_pop_usual(t, f, n, spent))

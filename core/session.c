@@ -185,13 +185,14 @@ void slope_session_kernel_write(struct slope_session *s, uint64_t address, uint6
 	uint64_t last = (address + bytes - 1) >> s->config.cell_log2;
 
 	slope_sharing_kernel_enters(s);
-	for (uint64_t cell = address >> s->config.cell_log2; cell <= last; cell++) {
-		slope_sharing_write(s, NULL, cell);
+	for (uint64_t cell = address >> s->config.cell_log2, done; cell <= last; cell += done) {
+		done = slope_sharing_write_some(s, NULL, cell, last + 1);
 		if (s->shared || s->thread_count < 2)
 			continue;
 		/* A lone thread does not ask the directory: its own word must say it. */
 		uint32_t *word = slope_shadow_cell(&s->thread[1]->shadow, cell);
 
+		SLOPE_ASSERT(done == 1);
 		if (word)
 			*word = slope_stamp_invalidate(*word, slope_session_marks(s));
 		else

@@ -6,7 +6,8 @@
  * a three-level table whose leaves come on first touch. A source that knows
  * its address space may add a window: one linear array for the cells
  * [0, window_cells), so that translated code reaches a word with one addition.
- * The window's memory is the source's own; it must read as zero at first.
+ * The window's memory is the source's own, at a multiple of 16 bytes; it must
+ * read as zero at first.
  */
 #ifndef SLOPE_CORE_SHADOW_H
 #define SLOPE_CORE_SHADOW_H

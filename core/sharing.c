@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/sharing.h"
+#include "core/quad.h"
 #include "core/session.h"
 #include "core/stamp.h"
 #include "core/thread.h"
@@ -17,6 +18,7 @@
 #define SETS_MAX 65536u          /* past this, new sets are "all threads" */
 #define ALL_THREADS (SLOPE_SHARERS_MAX + 1)
 #define FIRST_THREAD 1u
+#define LINE_CELLS 16u           /* so many words of the directory, or of a thread, are a cache line */
 #define SPINS 100u               /* before the host is asked to let others run */
 
 static uint32_t word_of(uint32_t form, uint32_t argument)
@@ -173,6 +175,51 @@ static bool replace(const struct slope_session *s, uint32_t *word, uint32_t old,
 	return true;
 }
 
+/*
+ * The thread's word of a cell (quads: the words of so many fours from it on), of which others may be making something else at
+ * the same time.
+ */
+static void change(const struct slope_session *s, struct slope_thread *t, uint64_t cell, unsigned quads,
+		   uint32_t (*how)(uint32_t word, uint32_t marks))
+{
+	uint64_t end = cell + quads * SLOPE_QUAD_WORDS, window = t->shadow.window_cells;
+	uint32_t *words = slope_shadow_peek(&t->shadow, cell), marks = slope_session_marks(s), old, next;
+
+	if (SLOPE_UNLIKELY(cell < window && end > window)) {
+		while (cell < end)
+			change(s, t, cell++, 0, how);
+		return;
+	}
+	for (; words && quads; quads--, words += SLOPE_QUAD_WORDS)
+		slope_quad_change(words, how, marks);
+	if (!words || cell < end)
+		return;
+	do {
+		old = __atomic_load_n(words, __ATOMIC_ACQUIRE);
+		next = how(old, marks);
+	} while (next != old && !replace(s, words, old, next));
+}
+
+/*
+ * Words of the directory, from the first of four on, before `end` and up to the end of their cache line: how many fours were
+ * `old`, and now are `next`.
+ */
+static unsigned replace_quads(const struct slope_session *s, uint32_t *words, uint64_t cell, uint64_t end, uint32_t old, uint32_t next)
+{
+	struct slope_quad was = slope_quad_of(old), is = slope_quad_of(next);
+	uint64_t line_end = (cell | (LINE_CELLS - 1)) + 1, window = s->sharing.directory.window_cells;
+	unsigned quads = 0;
+
+	if (!s->parallel || (cell < window && line_end > window))
+		return 0;
+	for (end = line_end < end ? line_end : end; cell + SLOPE_QUAD_WORDS <= end; cell += SLOPE_QUAD_WORDS, quads++) {
+		if (!slope_quad_equal(slope_quad_at(words), was) || (old != next && !slope_quad_replace(words, was, is)))
+			break;
+		words += SLOPE_QUAD_WORDS;
+	}
+	return quads;
+}
+
 /* ---- sets ---- */
 
 /* A word for the set; 0 when memory runs out. */
@@ -237,7 +284,7 @@ static uint32_t step(struct slope_sharing *sharing, uint32_t word, uint32_t id)
 /* The word after the thread has joined; 0 when memory runs out. */
 static uint32_t joined(struct slope_session *s, struct slope_thread *t, uint32_t word)
 {
-	uint32_t next, at = word % SLOPE_SHARING_STEPS;
+	uint32_t next, at = (word >> FORM_SHIFT ^ word << 1) % SLOPE_SHARING_STEPS;
 
 	if (word >> FORM_SHIFT < FORM_OWNER && !argument_of(word))
 		return word | t->id;
@@ -267,21 +314,30 @@ static bool first_wrote(struct slope_session *s, const struct slope_thread *read
 	return w & SLOPE_STAMP_OWN && !slope_stamp_pending(w);
 }
 
-/* Somebody else has looked at the cell: the writer's next write must tell. */
-static void disown(struct slope_session *s, uint32_t writer, uint64_t cell)
+/* Somebody else has looked at the cell (quads: as above): the writer's next write must tell. */
+static void disown(struct slope_session *s, struct slope_thread *writer, uint64_t cell, unsigned quads)
 {
-	struct slope_thread *t = thread_at(s, writer);
-	uint32_t *word = gone(t) ? NULL : slope_shadow_peek(&t->shadow, cell), old, next;
+	if (!gone(writer))
+		change(s, writer, cell, quads, slope_stamp_not_own);
+}
 
-	do {
-		old = word ? __atomic_load_n(word, __ATOMIC_ACQUIRE) : 0;
-		next = slope_stamp_not_own(old, slope_session_marks(s));
-	} while (next != old && !replace(s, word, old, next));
+/*
+ * A word of the directory becomes `next`, if it still is `old`; so do those around it if they are the same (`quads` fours): who
+ * looks at one cell mostly looks at the next ones too, and it may name too many.
+ */
+static bool join_near(const struct slope_session *s, uint32_t *word, uint64_t cell, uint32_t old, uint32_t next, unsigned *quads)
+{
+	uint64_t first = slope_quad_first(cell);
+
+	*quads = replace_quads(s, word - (cell - first), first, UINT64_MAX, old, next);
+	return *quads || replace(s, word, old, next);
 }
 
 uint32_t slope_sharing_join(struct slope_session *s, struct slope_thread *t, uint64_t cell)
 {
 	uint32_t *word = slope_shadow_cell(&s->sharing.directory, cell), old, from, next, writer;
+	unsigned quads = 0;
+	bool lost;
 
 	if (!word) {
 		slope_session_lose(s, SLOPE_LOST_CELLS, 1);
@@ -296,18 +352,36 @@ uint32_t slope_sharing_join(struct slope_session *s, struct slope_thread *t, uin
 		if (alone && writer != FIRST_THREAD)
 			from = word_of(FORM_OWNER, writer = FIRST_THREAD);
 		next = t->id != FIRST_THREAD || s->config.parallel ? joined(s, t, from) : from;
-		if (!next && from) {
+		lost = !next && from;
+		if (lost) {
 			slope_session_lose(s, SLOPE_LOST_CELLS, 1);
 			next = from;
 		}
-	} while (next != old && !replace(s, word, old, next));
+	} while (next != old && !join_near(s, word, cell, old, next, &quads));
 	if (by_thread(writer) && writer != t->id) {
-		if (s->parallel && next == old)
-			__atomic_thread_fence(__ATOMIC_SEQ_CST);     /* it is seen that we visit; a replacement says so too */
-		disown(s, writer, cell);
+		struct slope_thread *other = thread_at(s, writer);
+
+		/* It is seen that we visit, where words go with their thread; a replacement says so too. */
+		if (s->parallel && next == old && cell >= other->shadow.window_cells)
+			__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		disown(s, other, quads ? slope_quad_first(cell) : cell, quads);
+		t->steps.met = next;
+		t->steps.met_by = s->parallel && !lost ? other : NULL;
 	}
 	leaves(s, t);
 	return writer;
+}
+
+static void join_first(struct slope_session *s, uint32_t *word)
+{
+	uint32_t next = word_of(*word >> FORM_SHIFT, FIRST_THREAD);
+
+	if (*word >> FORM_SHIFT >= FORM_OWNER || argument_of(*word))
+		next = step(&s->sharing, *word, FIRST_THREAD);
+	if (next)
+		*word = next;
+	else
+		slope_session_lose(s, SLOPE_LOST_CELLS, 1);
 }
 
 /* `words` are the first thread's, of a window. */
@@ -320,10 +394,12 @@ static void tell_own(void *arg, uint32_t *words, size_t count)
 
 	SLOPE_ASSERT(cell + count <= directory->window_cells);
 	for (size_t i = 0; i < count; i++) {
-		if (!(words[i] & SLOPE_STAMP_OWN) || slope_stamp_pending(words[i]))
+		if (!words[i] || slope_stamp_pending(words[i]) || writer_of(&s->sharing, word[i]) == FIRST_THREAD)
 			continue;
-		if (!word[i] || writer_of(&s->sharing, word[i]) != FIRST_THREAD)
+		if (words[i] & SLOPE_STAMP_OWN)
 			word[i] = word_of(FORM_OWNER, FIRST_THREAD);
+		else
+			join_first(s, &word[i]);
 	}
 }
 
@@ -335,30 +411,46 @@ void slope_sharing_tell(struct slope_session *s)
 
 /* ---- writes ---- */
 
-static void make_pending(struct slope_session *s, uint32_t id, const struct slope_thread *writer, uint64_t cell)
+/* The word after a write by somebody else; who has never touched the cell will ask anyway. */
+static uint32_t told(uint32_t word, uint32_t marks)
+{
+	return word ? slope_stamp_invalidate(word, marks) : 0;
+}
+
+static void make_pending(struct slope_session *s, uint32_t id, const struct slope_thread *writer, uint64_t cell, unsigned quads)
 {
 	struct slope_thread *t = thread_at(s, id);
-	uint32_t *word, old;
 
-	if (!t || t == writer || gone(t))
-		return;
-	word = slope_shadow_peek(&t->shadow, cell);
-	do {
-		old = word ? __atomic_load_n(word, __ATOMIC_ACQUIRE) : 0;
-	} while (old && !replace(s, word, old, slope_stamp_invalidate(old, slope_session_marks(s))));
+	if (t && t != writer && !gone(t))
+		change(s, t, cell, quads, told);
 }
 
 /* All that the directory's word names, but not the writer itself. */
-static void tell_sharers(struct slope_session *s, uint32_t word, const struct slope_thread *writer, uint64_t cell)
+static void tell_sharers(struct slope_session *s, uint32_t word, const struct slope_thread *writer, uint64_t cell, unsigned quads)
 {
-	struct slope_sharer_set set = decode(&s->sharing, word);
+	const struct slope_sharer_set *set;
 
-	if (set.count == ALL_THREADS)
+	if (word >> FORM_SHIFT != FORM_SET) {
+		if (argument_of(word))
+			make_pending(s, argument_of(word), writer, cell, quads);
+		return;
+	}
+	set = set_at(&s->sharing, argument_of(word));
+	if (set->count == ALL_THREADS)
 		for (uint32_t id = FIRST_THREAD, end = (uint32_t)__atomic_load_n(&s->thread_count, __ATOMIC_ACQUIRE); id < end; id++)
-			make_pending(s, id, writer, cell);
+			make_pending(s, id, writer, cell, quads);
 	else
-		for (uint32_t i = 0; i < set.count; i++)
-			make_pending(s, set.id[i], writer, cell);
+		for (uint32_t i = 0; i < set->count; i++)
+			make_pending(s, set->id[i], writer, cell, quads);
+}
+
+/* The directory's word was `old` before the write. */
+static void tell(struct slope_session *s, uint32_t old, struct slope_thread *t, uint64_t cell, unsigned quads)
+{
+	tell_sharers(s, old, t, cell, quads);
+	/* It may have seen the cell while it was alone; where there are windows, slope_sharing_tell has said so. */
+	if (s->thread_count > FIRST_THREAD && (!s->parallel || cell >= s->sharing.directory.window_cells))
+		make_pending(s, FIRST_THREAD, t, cell, quads);
 }
 
 uint32_t slope_sharing_owned(uint32_t id)
@@ -366,10 +458,16 @@ uint32_t slope_sharing_owned(uint32_t id)
 	return word_of(FORM_OWNER, id);
 }
 
+/* The directory's word after a write; NULL: the kernel's. */
+static uint32_t written_by(const struct slope_thread *t)
+{
+	return t ? slope_sharing_owned(t->id) : word_of(FORM_KERNEL, 0);
+}
+
 void slope_sharing_write(struct slope_session *s, struct slope_thread *t, uint64_t cell)
 {
 	uint32_t *word = slope_shadow_cell(&s->sharing.directory, cell);
-	uint32_t own = t ? slope_sharing_owned(t->id) : word_of(FORM_KERNEL, 0), old;
+	uint32_t own = written_by(t), old;
 
 	if (!word) {
 		slope_session_lose(s, SLOPE_LOST_CELLS, 1);
@@ -384,10 +482,33 @@ void slope_sharing_write(struct slope_session *s, struct slope_thread *t, uint64
 		old = *word;
 		*word = own;
 	}
-	if (old != own || !t)
-		tell_sharers(s, old, t, cell);
-	/* It may have seen the cell while it was alone, unless a thread has written since. */
-	if (s->thread_count > FIRST_THREAD && (!s->config.parallel || !by_thread(writer_of(&s->sharing, old))))
-		make_pending(s, FIRST_THREAD, t, cell);
+	tell(s, old, t, cell, 0);
 	leaves(s, t);
+}
+
+/* How many fours from `cell` on are alike in the directory and have been written; 0: somebody was faster. */
+static unsigned write_alike(struct slope_session *s, struct slope_thread *t, uint64_t cell, uint64_t end)
+{
+	uint32_t *word = slope_shadow_cell(&s->sharing.directory, cell), own = written_by(t), old;
+	unsigned quads;
+
+	if (!word)
+		return 0;
+	enters(s, t);
+	old = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+	quads = replace_quads(s, word, cell, end, old, own);
+	if (quads && (old != own || !t))
+		tell(s, old, t, cell, quads);
+	leaves(s, t);
+	return quads;
+}
+
+uint64_t slope_sharing_write_some(struct slope_session *s, struct slope_thread *t, uint64_t cell, uint64_t end)
+{
+	unsigned quads = s->parallel && cell % SLOPE_QUAD_WORDS == 0 ? write_alike(s, t, cell, end) : 0;
+
+	if (quads)
+		return quads * SLOPE_QUAD_WORDS;
+	slope_sharing_write(s, t, cell);
+	return 1;
 }

@@ -22,6 +22,12 @@
  * (slope_thread.own_kept). There the first thread joins as all others do, and
  * the directory knows what it wrote, so that a cell whose word names one owner
  * has been seen by nobody else.
+ *
+ * What comes together is done together: a write of many cells, and a read for
+ * the cells of its cache line that look the same (core/quad.h). Those of them
+ * that were not read are named too many, and their writer may be writing them
+ * at that very moment: its word can be its own again behind our back. Whoever
+ * really reads such a cell later looks at that word (slope_thread_read_handed).
  */
 #ifndef SLOPE_CORE_SHARING_H
 #define SLOPE_CORE_SHARING_H
@@ -58,11 +64,17 @@ struct slope_sharing {
 };
 
 /* The last words that a thread has joined, and what they became: no lock for what comes often. */
-#define SLOPE_SHARING_STEPS 16u
+#define SLOPE_SHARING_STEPS 32u
 struct slope_sharing_steps {
 	struct {
 		uint32_t from, to;
 	} step[SLOPE_SHARING_STEPS];
+	/*
+	 * What the last one became whose cell another thread wrote, and that one (NULL: threads take turns). A cell with the same
+	 * word is joined already, and nothing is left to do if the writer's own word has no OWN bit any more.
+	 */
+	uint32_t met;
+	const struct slope_thread *met_by;
 };
 
 void slope_sharing_init(struct slope_sharing *sharing, struct slope_arena *arena, const struct slope_host *host);
@@ -80,7 +92,10 @@ uint32_t slope_sharing_join(struct slope_session *s, struct slope_thread *t, uin
  */
 void slope_sharing_write(struct slope_session *s, struct slope_thread *t, uint64_t cell);
 
-/* Threads are about to run at once: the directory is told what the first one wrote while it was alone. O(cells). */
+/* The same for the cells from `cell` on, up to and without `end`: at least one, and as many as can be at once. How many. */
+uint64_t slope_sharing_write_some(struct slope_session *s, struct slope_thread *t, uint64_t cell, uint64_t end);
+
+/* Threads are about to run at once: the directory is told what the first one wrote and read while it was alone. O(cells). */
 void slope_sharing_tell(struct slope_session *s);
 
 /* Around the kernel's writes. */

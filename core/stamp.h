@@ -49,6 +49,15 @@ static inline uint32_t slope_stamp_number(uint32_t i, uint32_t marks)
 	return 0x01000000u + ((n >> 21) << 24) + ((n >> 14 & 0x7f) << 16) + ((n >> 7 & 0x7f) << 8) + (n & 0x7f) + marks;
 }
 
+/* Its number again. */
+static inline uint32_t slope_stamp_index(uint32_t stamp, uint32_t marks)
+{
+	if (!marks)
+		return stamp / 2;
+	stamp -= 0x01000000u;
+	return ((stamp >> 24) << 21 | (stamp >> 16 & 0x7f) << 14 | (stamp >> 8 & 0x7f) << 7 | (stamp & 0x7f)) / 2;
+}
+
 /* The stamp behind this one. */
 static inline uint32_t slope_stamp_next(uint32_t stamp, uint32_t marks)
 {

@@ -15,18 +15,18 @@ static size_t stack_bytes(size_t capacity)
 bool slope_frames_grow(struct slope_thread *t)
 {
 	const struct slope_host *host = t->session->host;
-	size_t capacity = t->capacity ? t->capacity * 2 : FRAMES_FIRST;
+	size_t capacity = t->capacity ? t->capacity * 2 : FRAMES_FIRST, depth = slope_thread_depth(t);
 	struct slope_frame *frame = host->pages(host->ctx, stack_bytes(capacity));
 
 	if (!frame)
 		return false;
 	frame++->stamp = slope_stamp_number(0, t->marks);
-	for (size_t i = 0; i < t->depth; i++)
+	for (size_t i = 0; i < depth; i++)
 		frame[i] = t->frame[i];
 	if (t->capacity)
 		host->release(host->ctx, t->frame - 1, stack_bytes(t->capacity));
 	t->frame = frame;
-	t->top = frame + t->depth - 1;
+	t->top = frame + depth - 1;
 	t->hint_span = 0;
 	t->capacity = capacity;
 	return true;
@@ -39,7 +39,7 @@ static void release_stack(struct slope_thread *t)
 	if (t->capacity)
 		host->release(host->ctx, t->frame - 1, stack_bytes(t->capacity));
 	t->frame = t->top = t->last = NULL;
-	t->capacity = t->depth = 0;
+	t->capacity = 0;
 	t->log = NULL;
 	t->log_end = NULL;
 	slope_tally_release(t);
@@ -110,7 +110,7 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 	if (s->config.contexts)
 		t->contexts = slope_contexts_new(s, &t->arena);
 	slope_thread_enter(t, SLOPE_FN_ROOT, UINT64_MAX, SLOPE_FRAME_BASE, cost);
-	if (!t->depth || !t->top->record || !t->contexts != !s->config.contexts) {
+	if (!slope_thread_depth(t) || !t->top->record || !t->contexts != !s->config.contexts) {
 		slope_session_lose(s, SLOPE_LOST_THREADS, 1);
 		release_stack(t);
 		slope_arena_fini(&t->arena);
@@ -154,18 +154,28 @@ void slope_thread_discard(struct slope_thread *t)
 	slope_map_init(&t->edge_by_ends, &t->arena);
 	slope_path_table_init(&t->paths, &t->arena);
 	t->path_sizes = (struct slope_path_sizes){ 0 };
-	t->calls = t->max_depth = 0;
+	t->max_depth = 0;
+	t->other_calls = -(uint64_t)slope_stamp_index(t->clock, t->marks);
 }
 
-static void empty_record(struct slope_record *r, struct slope_arena *arena, const struct slope_config *config)
+static void each_record(const struct slope_thread *t, void (*what)(const struct slope_thread *t, struct slope_record *r))
 {
+	for (size_t page = 0; page < t->record_pages; page++)
+		for (size_t i = 0; t->record[page] && i < RECORD_PAGE; i++)
+			if (t->record[page][i])
+				what(t, t->record[page][i]);
+}
+
+static void empty_record(const struct slope_thread *t, struct slope_record *r)
+{
+	const struct slope_config *config = &t->session->config;
 	struct slope_record fresh = { .fn = r->fn, .flags = r->flags, .active = r->active, .edges = r->edges };
 
 	for (struct slope_edge *e = r->edges; e; e = e->next)
 		slope_edge_empty(e, config->units);
 	for (unsigned m = 0; m < SLOPE_METRICS; m++) {
 		slope_points_fini(&r->points[m]);
-		slope_points_init(&fresh.points[m], arena, config->units, config->max_points);
+		slope_points_init(&fresh.points[m], r->points[m].arena, config->units, config->max_points);
 	}
 	*r = fresh;
 	slope_record_forget(r);
@@ -173,17 +183,14 @@ static void empty_record(struct slope_record *r, struct slope_arena *arena, cons
 
 void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 {
-	for (size_t page = 0; page < t->record_pages; page++)
-		for (size_t i = 0; t->record[page] && i < RECORD_PAGE; i++)
-			if (t->record[page][i])
-				empty_record(t->record[page][i], &t->arena, &t->session->config);
+	each_record(t, empty_record);
 	slope_log_settle(t);
 	t->tallies = 0;
-	for (size_t i = 0; i < t->depth; i++) {
+	for (size_t i = 0; i < slope_thread_depth(t); i++) {
 		t->frame[i].tally_base = 0;
 		for (uint32_t u = 0; u < t->session->config.units; u++) {
-			t->frame[i].cost[u].entry = cost[u];
-			t->frame[i].cost[u].child = 0;
+			t->frame[i].entry[u] = cost[u];
+			t->frame[i].child[u] = 0;
 		}
 	}
 	if (t->contexts)
@@ -191,8 +198,8 @@ void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 	slope_path_table_empty(&t->paths);
 	slope_path_sizes_empty(t);
 	t->plain = slope_thread_is_plain(t);
-	t->calls = 0;
-	t->max_depth = t->depth;
+	t->other_calls = -(uint64_t)slope_stamp_index(t->clock, t->marks);
+	t->max_depth = slope_thread_depth(t);
 	t->last = t->top;
 }
 
@@ -203,7 +210,7 @@ struct slope_record *slope_frames_record(struct slope_thread *t, uint32_t fn)
 
 	if (flags & SLOPE_FN_TOGGLE)
 		t->toggles++;
-	if ((!slope_thread_collecting(t) && t->depth) || flags & SLOPE_FN_FOLDED)
+	if ((!slope_thread_collecting(t) && slope_thread_depth(t)) || flags & SLOPE_FN_FOLDED)
 		return NULL;
 	struct slope_record *r = record_for(t, fn);
 
@@ -212,15 +219,20 @@ struct slope_record *slope_frames_record(struct slope_thread *t, uint32_t fn)
 	return r;
 }
 
-/* Folded frames share their caller's stamp: nothing is new to them. */
-static void take_stamp(struct slope_thread *t, uint32_t flags)
+/* The stamp of a frame that begins. Folded ones share their caller's: nothing is new to them. */
+static uint32_t take_stamp(struct slope_thread *t, uint32_t flags)
 {
-	if (SLOPE_UNLIKELY(flags & SLOPE_FRAME_FOLDED && t->depth))
-		return;
+	size_t depth = slope_thread_depth(t);
+
+	if (SLOPE_UNLIKELY(flags & SLOPE_FRAME_FOLDED && depth)) {
+		t->other_calls++;
+		return t->top->stamp;
+	}
 	if (SLOPE_UNLIKELY(t->clock + SLOPE_STAMP_STEP >= t->stamp_limit))
 		slope_thread_make_room(t);
-	t->clock = t->depth ? slope_stamp_next(t->clock, t->marks) : slope_stamp_number(0, t->marks);
-	t->top_stamp = t->clock;
+	slope_thread_set_clock(t, depth ? slope_stamp_next(t->clock, t->marks) : slope_stamp_number(0, t->marks));
+	t->other_calls += !depth;
+	return t->clock;
 }
 
 void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
@@ -229,11 +241,11 @@ void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uin
 
 	if (t->contexts && slope_placing_push(t, record, sp, flags, cost))
 		return;
-	if (SLOPE_UNLIKELY(t->depth == t->capacity) && !slope_frames_grow(t)) {
+	if (SLOPE_UNLIKELY(slope_thread_depth(t) == t->capacity) && !slope_frames_grow(t)) {
 		slope_session_lose(t->session, SLOPE_LOST_CALLS, 1);
 		return;
 	}
-	if (t->contexts && !slope_contexts_room(t->contexts, t->depth + 1)) {
+	if (t->contexts && !slope_contexts_room(t->contexts, slope_thread_depth(t) + 1)) {
 		slope_session_lose(t->session, SLOPE_LOST_CALLS, 1);
 		return;
 	}
@@ -245,22 +257,23 @@ void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uin
 		record->active++;
 	} else {
 		flags |= SLOPE_FRAME_FOLDED;
-		tally_base = t->depth ? t->top->tally_base : 0;
+		tally_base = slope_thread_depth(t) ? t->top->tally_base : 0;
 	}
 	if (t->session->function[fn].flags)
 		flags |= SLOPE_FRAME_FLAGGED;
 	if (t->contexts && t->contexts->recording)
 		flags |= SLOPE_FRAME_PLACED;
-	take_stamp(t, flags);
+	uint32_t stamp = take_stamp(t, flags);
+
 	slope_frames_put(t, &(struct slope_frame){
-		.record = record, .fn = fn, .sp = sp, .flags = (uint16_t)flags, .tally_base = tally_base, .stamp = t->top_stamp,
+		.record = record, .fn = fn, .sp = sp, .flags = (uint16_t)flags, .tally_base = tally_base, .stamp = stamp,
 		.log = slope_log_end(t),
 	}, cost, t->session->config.units);
-	if (t->depth > t->max_depth)
-		t->max_depth = t->depth;
+	if (slope_thread_depth(t) > t->max_depth)
+		t->max_depth = slope_thread_depth(t);
 	t->last = t->frame + t->max_depth - 1;
 	if (t->contexts && t->contexts->recording)
-		slope_placing_find(t, t->depth - 1);
+		slope_placing_find(t, slope_thread_depth(t) - 1);
 }
 
 void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32_t flags, const uint64_t *cost)
@@ -317,11 +330,16 @@ void slope_frames_point(struct slope_thread *t, struct slope_record *r, uint64_t
 		}
 }
 
+void slope_frames_tally(struct slope_thread *t, struct slope_record *r, uint64_t cost)
+{
+	slope_tally_add(t, t->top[-1].tally_base, r, &cost, 1);
+}
+
 void slope_frames_points(struct slope_thread *t, struct slope_record *r, const struct slope_frame *f, const uint64_t *spent,
 			 uint32_t units)
 {
 	bool induced = f->flags & SLOPE_FRAME_INDUCED, by_trms = t->metrics & 1u << SLOPE_METRIC_TRMS;
-	uint64_t rms = (uint64_t)f->rms, trms = rms + (uint64_t)(induced ? f->extra : 0);
+	uint64_t rms = (uint64_t)slope_frame_rms(f), trms = rms + (uint64_t)(induced ? f->extra : 0);
 	struct slope_sample sample = {
 		.n = trms, .rms = rms, .thread = induced ? f->thread : 0, .external = induced ? f->external : 0, .cost = spent,
 	};
@@ -347,13 +365,13 @@ static void collect(struct slope_thread *t, const struct slope_frame *f, const u
 {
 	bool trms = f->flags & SLOPE_FRAME_INDUCED && t->metrics & 1u << SLOPE_METRIC_TRMS;
 
-	uint64_t n = (uint64_t)(f->rms + (trms ? f->extra : 0));
+	uint64_t n = (uint64_t)(slope_frame_rms(f) + (trms ? f->extra : 0));
 
 	if (t->tallies != f->tally_base)
 		slope_tally_flush(t, f, n, units);
 	if (f->flags & SLOPE_FRAME_PATHS)
 		slope_path_sizes_flush(t, n);
-	slope_frames_spend(f->record, f, spent, units);
+	slope_frames_spend(f->record, spent, units);
 	slope_frames_points(t, f->record, f, spent, units);
 }
 
@@ -367,19 +385,20 @@ void slope_frames_pop_any(struct slope_thread *t, const uint64_t *cost)
 	if (t->contexts && slope_placing_pop(t, f, cost))
 		return;
 	for (uint32_t u = 0; u < units; u++)
-		spent[u] = cost[u] - f->cost[u].entry;
+		spent[u] = cost[u] - f->entry[u];
 	if (r && t->contexts && f->flags & SLOPE_FRAME_PLACED)
 		slope_placing_count(t, f, spent, units);
 	if (r)
 		collect(t, f, spent, units);
 	if (f->flags & SLOPE_FRAME_FLAGGED && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
 		t->toggles--;
-	if (t->depth > 1) {
+	if (slope_thread_depth(t) > 1) {
 		if (r)
 			slope_tally_add(t, below->tally_base, r, spent, units);
 		for (uint32_t u = 0; u < units; u++)
-			below->cost[u].child += r ? spent[u] : f->cost[u].child;
-		below->rms += f->rms;
+			below->child[u] += r ? spent[u] : f->child[u];
+		if (f->flags & SLOPE_FRAME_SUMS)
+			slope_frame_add(below, f->rms);
 		if (f->flags & SLOPE_FRAME_INDUCED) {
 			slope_frame_induced(below);
 			below->extra += f->extra;
@@ -387,7 +406,7 @@ void slope_frames_pop_any(struct slope_thread *t, const uint64_t *cost)
 			below->external += f->external;
 		}
 	}
-	slope_frames_drop(t, f);
+	t->top = below;
 }
 
 void slope_record_totals(const struct slope_record *record, const struct slope_config *config, struct slope_totals *totals)
@@ -415,6 +434,34 @@ void slope_record_totals(const struct slope_record *record, const struct slope_c
 	}
 }
 
+static void settle_total(const struct slope_thread *t, struct slope_record *r)
+{
+	struct slope_totals totals;
+
+	slope_record_totals(r, &t->session->config, &totals);
+	for (uint32_t u = 0; u < t->session->config.units; u++)
+		r->self[u] = totals.total[u] + r->nested[u];
+}
+
+static void settle_callers(const struct slope_thread *t, struct slope_record *r)
+{
+	struct slope_totals totals;
+
+	for (const struct slope_edge *e = r->edges; e; e = e->next) {
+		struct slope_record *caller = slope_thread_record(t, e->caller);
+
+		slope_edge_totals(e, &t->session->config, &totals);
+		for (uint32_t u = 0; u < t->session->config.units; u++)
+			caller->self[u] -= totals.total[u] + e->nested[u];
+	}
+}
+
+void slope_thread_settle(const struct slope_thread *t)
+{
+	each_record(t, settle_total);
+	each_record(t, settle_callers);
+}
+
 void slope_edge_totals(const struct slope_edge *edge, const struct slope_config *config, struct slope_totals *totals)
 {
 	*totals = (struct slope_totals){ 0 };
@@ -439,7 +486,7 @@ size_t slope_thread_unwind(struct slope_thread *t, uint64_t sp, const uint64_t *
 {
 	size_t ended = 0;
 
-	while (t->depth > 1) {
+	while (slope_thread_depth(t) > 1) {
 		const struct slope_frame *top = t->top;
 		bool base = top->flags & SLOPE_FRAME_BASE;
 
@@ -455,7 +502,7 @@ size_t slope_thread_unwind(struct slope_thread *t, uint64_t sp, const uint64_t *
 
 void slope_thread_cut(struct slope_thread *t, size_t depth, const uint64_t *cost)
 {
-	while (t->depth > depth)
+	while (slope_thread_depth(t) > depth)
 		slope_thread_leave(t, cost);
 }
 

@@ -58,7 +58,7 @@ struct slope_record {
 	uint32_t fn, flags;          /* flags: the function's, SLOPE_FN_*, and SLOPE_RECORD_CONTEXTS */
 	uint32_t active;             /* activations on the stack now */
 	uint32_t tally;              /* position + 1 of its highest tally (core/tally.h); 0: none */
-	uint64_t self[SLOPE_UNITS_MAX];
+	uint64_t self[SLOPE_UNITS_MAX];    /* as slope_thread_settle has found it */
 	uint64_t nested[SLOPE_UNITS_MAX];  /* inclusive, of activations inside another one of the same function */
 	struct slope_edge *edge[2 * SLOPE_EDGE_PAIRS];     /* some that were used last: slope_record_pair */
 	struct slope_again again[SLOPE_AGAIN];     /* slope_record_again */
@@ -84,6 +84,7 @@ struct slope_totals {
 #define SLOPE_FRAME_PLACED 16u   /* it counts among the contexts: core/placing.h */
 #define SLOPE_FRAME_EARLIER 32u  /* it began before the burst in which it is */
 #define SLOPE_FRAME_PATHS 64u    /* it has notes of paths: core/path_sizes.h */
+#define SLOPE_FRAME_SUMS 128u    /* rms holds something: see slope_frame_add */
 
 /*
  * An activation, with what a usual call and return need in the first 64 bytes.
@@ -93,43 +94,38 @@ struct slope_totals {
 struct slope_frame {
 	struct slope_record *record;
 	uint64_t sp;
-	int64_t rms;                 /* first reads */
+	uint32_t stamp, stamp_again; /* the same, for two words at once */
 	uint32_t fn;
 	uint16_t flags;
 	uint16_t log;                /* where its section of the log begins, in bytes: core/log.h */
 	uint32_t tally_base;         /* where its tallies begin; a folded frame has its caller's */
-	uint32_t stamp;
-	struct {
-		uint64_t entry;          /* the thread's cost when it began */
-		uint64_t child;          /* of what it has called */
-	} cost[SLOPE_UNITS_MAX];
+	int64_t rms;                 /* first reads; see slope_frame_add */
+	uint64_t entry[SLOPE_UNITS_MAX];   /* the thread's cost when it began */
+	uint64_t child[SLOPE_UNITS_MAX];   /* of what it has called, where there are contexts */
 	int64_t extra;               /* trms - rms */
 	uint64_t thread, external;   /* induced reads */
-};
+} __attribute__((aligned(64)));
 
 #define SLOPE_RECORD_PAGE_LOG2 9u
 
 struct slope_thread {
-	/* First, since translated code may reach these: the topmost activation's stamp. */
-	uint32_t top_stamp;
+	struct slope_frame *top;     /* the topmost one, frame + depth - 1 */
+	uint32_t clock, clock_again; /* the stamp of the last call, for two words at once */
 	/*
 	 * SLOPE_STAMP_OWN: a read of a stale cell keeps that bit. 0 where threads
 	 * run at once: another one may be taking it away at the same time. The
 	 * next write gets it back from the directory.
 	 */
 	uint32_t own_kept;
-	struct slope_frame *top;     /* the topmost one, frame + depth - 1 */
 	/*
 	 * The activation besides the caller that lost cells to the top last: words
 	 * with (word - hint_stamp) < hint_span are its own, as long as it lives.
 	 */
 	uint32_t hint_stamp, hint_span;
 	struct slope_frame *hint;
-	uint32_t clock;
 	uint32_t stamp_limit, marks; /* the session's, within reach */
 	struct slope_frame *last;    /* the topmost one that a call may lie upon without a look at capacity and max_depth */
-	size_t depth;
-	uint64_t calls;
+	uint64_t other_calls;        /* that the clock does not tell: slope_thread_calls */
 	uint32_t *log;               /* core/log.h; NULL: none */
 	uint64_t *log_end;           /* bytes of it that are used */
 	unsigned char *tally;        /* struct slope_tally, of all pending activations: core/tally.h */
@@ -202,6 +198,20 @@ void slope_thread_write_shared(struct slope_thread *t, uint64_t cell, uint32_t *
  */
 void slope_thread_collect(struct slope_thread *t, bool on);
 
+/* First reads, or less than none, of which the log does not tell. */
+SLOPE_INLINE void slope_frame_add(struct slope_frame *f, int64_t cells)
+{
+	if (!(f->flags & SLOPE_FRAME_SUMS))
+		f->rms = 0;
+	f->flags |= SLOPE_FRAME_SUMS;
+	f->rms += cells;
+}
+
+SLOPE_INLINE int64_t slope_frame_rms(const struct slope_frame *f)
+{
+	return SLOPE_UNLIKELY(f->flags & SLOPE_FRAME_SUMS) ? f->rms : 0;
+}
+
 /* The frame is about to count what others have brought into it. */
 static inline void slope_frame_induced(struct slope_frame *f)
 {
@@ -210,6 +220,29 @@ static inline void slope_frame_induced(struct slope_frame *f)
 	f->flags |= SLOPE_FRAME_INDUCED;
 	f->extra = 0;
 	f->thread = f->external = 0;
+}
+
+/* Frames on the stack. */
+SLOPE_INLINE size_t slope_thread_depth(const struct slope_thread *t)
+{
+	return t->frame ? (size_t)(t->top - t->frame) + 1 : 0;
+}
+
+/* The topmost activation's stamp. */
+SLOPE_INLINE uint32_t slope_thread_stamp(const struct slope_thread *t)
+{
+	return t->top->stamp;
+}
+
+SLOPE_INLINE void slope_thread_set_clock(struct slope_thread *t, uint32_t stamp)
+{
+	t->clock = t->clock_again = stamp;
+}
+
+/* How many activations have begun. */
+static inline uint64_t slope_thread_calls(const struct slope_thread *t)
+{
+	return t->other_calls + slope_stamp_index(t->clock, t->marks);
 }
 
 static inline bool slope_thread_collecting(const struct slope_thread *t)
@@ -249,10 +282,16 @@ static inline void slope_record_forget(struct slope_record *record)
 		record->again[i] = (struct slope_again){ .n = UINT64_MAX };
 }
 
+/*
+ * The self cost of every function: that of its activations, less that of what
+ * they have called, which is in the edges. Records may be read afterwards. O(points and edges).
+ */
+void slope_thread_settle(const struct slope_thread *t);
+
 /* What has only been counted goes into the points. They may be read afterwards. */
 void slope_record_settle(struct slope_record *record);
 
-/* Settles first. O(points). */
+/* Settles first, but for the self cost. O(points). */
 void slope_record_totals(const struct slope_record *record, const struct slope_config *config, struct slope_totals *totals);
 
 /* The row at position i < rows. */

@@ -62,7 +62,7 @@ static void encode_threads(struct slope_encoder *e, const struct slope_session *
 			name.count++;
 		slope_encode_thread(e, &(struct slope_thread_entry){
 			.number = (uint32_t)i, .id = t->id, .parent = t->parent, .os_id = t->os_id,
-			.process = process, .calls = t->calls, .max_depth = t->max_depth, .name = name });
+			.process = process, .calls = slope_thread_calls(t), .max_depth = t->max_depth, .name = name });
 	}
 }
 
@@ -289,6 +289,8 @@ bool slope_encode_session(struct slope_encoder *e, const struct slope_session *s
 	encode_modules(e, s);
 	encode_functions(e, s);
 	encode_threads(e, s, run->process);
+	for (size_t i = 1; i < s->thread_count; i++)
+		slope_thread_settle(s->thread[i]);
 	each_record(e, s, encode_record);
 	each_record(e, s, encode_points);
 	each_record(e, s, encode_edges);

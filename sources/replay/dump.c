@@ -297,7 +297,8 @@ static bool print_paths(FILE *out, const struct slope_session *s, const struct s
 
 static bool print_thread(FILE *out, const struct slope_session *s, const struct slope_thread *t)
 {
-	fprintf(out, "thread %" PRIu32 ": calls %" PRIu64 ", depth %" PRIu64 "\n", t->id, t->calls, t->max_depth);
+	slope_thread_settle(t);
+	fprintf(out, "thread %" PRIu32 ": calls %" PRIu64 ", depth %" PRIu64 "\n", t->id, slope_thread_calls(t), t->max_depth);
 	for (uint32_t fn = 0; fn < s->function_count; fn++) {
 		const struct slope_record *r = slope_thread_record(t, fn);
 

@@ -192,7 +192,7 @@ static void play_return(struct actor *a)
 	uint64_t sp = a->stack[--a->depth].sp;
 	struct slope_thread *t = a->thread;
 
-	if (t && t->depth > 1 && t->frame[t->depth - 1].sp == sp)
+	if (t && slope_thread_depth(t) > 1 && t->top->sp == sp)
 		slope_thread_leave(t, a->cost);
 }
 
@@ -222,7 +222,7 @@ static const char *play_exit(struct actor *a, const struct slope_event *e)
 		return play_unwind(a, count);
 	case SLOPE_EVENT_CUT:
 		a->depth -= count;
-		if (a->thread && a->thread->depth > a->depth + 1)
+		if (a->thread && slope_thread_depth(a->thread) > a->depth + 1)
 			slope_thread_cut(a->thread, a->depth + 1, a->cost);
 		return NULL;
 	default:

@@ -270,7 +270,8 @@ static const char *walk_options(struct slope_walks *w, const struct slope_walks_
 static uint32_t context_of(const struct slope_thread *t)
 {
 	const struct slope_contexts *c = t->contexts;
-	const struct slope_context *node = c && t->depth && t->depth <= c->places ? c->place[t->depth - 1] : NULL;
+	size_t depth = c ? slope_thread_depth(t) : 0;
+	const struct slope_context *node = depth && depth <= c->places ? c->place[depth - 1] : NULL;
 
 	return node ? node->number : SLOPE_PATH_CONTEXT_NONE;
 }

@@ -23,7 +23,7 @@ static void show_record(struct fiber *f, uint32_t fn)
 /* The call site, for contexts that are told apart by it. */
 static void tell_site(struct fiber *f, uint64_t sp)
 {
-	if (f->core->contexts && f->core->depth > 1 && f->core->top->sp > sp)
+	if (f->core->contexts && slope_thread_depth(f->core) > 1 && f->core->top->sp > sp)
 		f->core->contexts->site = codeplaces_site(*(const uint64_t *)sp);
 }
 
@@ -89,7 +89,7 @@ static unsigned tail_run(const struct fiber *f, uint64_t sp)
 {
 	unsigned run = 0;
 
-	while (run < TAIL_RUN_MAX && run + 1 < f->core->depth && f->core->frame[f->core->depth - 1 - run].sp == sp)
+	while (run < TAIL_RUN_MAX && run + 1 < slope_thread_depth(f->core) && f->core->top[-(ptrdiff_t)run].sp == sp)
 		run++;
 	return run;
 }
@@ -104,7 +104,7 @@ static void jump_into(uint64_t fn, uint64_t sp)
 	if (f->core->top->sp < sp)
 		slope_thread_unwind(f->core, sp - 1, cost);
 	/* Another coroutine begins on the stack of one that was never finished. */
-	if (landing && f->core->depth > 1 && f->core->frame[1].sp == sp) {
+	if (landing && slope_thread_depth(f->core) > 1 && f->core->frame[1].sp == sp) {
 		slope_thread_cut(f->core, 1, cost);
 	} else if (landing && f->core->top->fn == fn) {
 		fibers_show_top();
@@ -175,7 +175,7 @@ void activations_handler(uint64_t handler, uint64_t sp, bool on_altstack)
 	struct fiber *f = context_here()->fiber;
 
 	/* Handlers that were left by a jump never came to their end. */
-	while (f->handlers && f->handler_depth[f->handlers - 1] > f->core->depth)
+	while (f->handlers && f->handler_depth[f->handlers - 1] > slope_thread_depth(f->core))
 		f->handlers--;
 	if (f->handlers == SIGNAL_DEPTHS) {
 		for (unsigned i = 1; i < SIGNAL_DEPTHS; i++) {
@@ -185,7 +185,7 @@ void activations_handler(uint64_t handler, uint64_t sp, bool on_altstack)
 		f->handlers--;
 	}
 	f->handler_alt[f->handlers] = on_altstack;
-	f->handler_depth[f->handlers++] = f->core->depth;
+	f->handler_depth[f->handlers++] = slope_thread_depth(f->core);
 	enter(f, codeplaces_function(handler), sp, SLOPE_FRAME_BASE, fibers_costs());
 }
 
@@ -197,7 +197,7 @@ void activations_handler_ends(void)
 		return;
 	size_t depth = f->handler_depth[--f->handlers];
 
-	if (f->core->depth > depth)
+	if (slope_thread_depth(f->core) > depth)
 		slope_thread_cut(f->core, depth, fibers_costs());
 	fibers_show_top();
 }

@@ -233,6 +233,20 @@ static void emit_start(struct maker *m)
 	m->facts.inner = (uint16_t)(m->e.at - m->start);
 }
 
+/* Where jumps inside the module come to, with the program's r11 at CTX_STAMP_HOME: behind its saving, or all is as before. */
+static uint32_t emit_landing(struct maker *m)
+{
+	uint32_t at = (uint32_t)(uint64_t)m->e.at;
+
+	if (!observer.on || !observer.inlined || observer.paths)
+		return 0;
+	if (m->stamp == REG_R11 && !m->facts.entry && !m->facts.doubted)
+		return (uint32_t)(uint64_t)m->start + m->facts.handed;
+	emit_restore(&m->e, REG_R11, CTX_STAMP_HOME);
+	emit_near(&m->e, 0xe9, (uint64_t)m->start);
+	return at;
+}
+
 static void emit_count(struct maker *m, bool keep_flags)
 {
 	exits_count(m, m->trace.instructions, m->trace.blocks, keep_flags);
@@ -268,6 +282,8 @@ static void emit_steps(struct maker *m)
 		if (observer.on && m->trace.stub.target && n + 1 == m->trace.steps)
 			transfers_before_stub(m, n);
 		checks_emit(m, n);
+		if (m->jumps && n == m->use.step)
+			landings_read(m);
 		mark->borrowed = n >= m->borrow_from && n <= m->borrow_to;
 		mark->spared = making_is_spared(m, n);
 		mark->own = (uint16_t)(m->e.at - m->start);
@@ -315,6 +331,7 @@ static const struct block *translate(uint64_t pc, int prefer)
 	choose_registers(m, prefer);
 	checks_borrow(m);
 	choose_count(m);
+	landings_find(m);
 	emit_start(m);
 	emit_steps(m);
 	emit_end(m);
@@ -328,6 +345,8 @@ static const struct block *translate(uint64_t pc, int prefer)
 			checks_cold(m, &m->cold[n]);
 	}
 	exits_finish(m);
+	uint32_t landing = emit_landing(m);
+
 	decoder_end(&runtime.decoder);
 	if (surprises != pathvalues_surprises()) {
 		codecache_abandon(&runtime.cache, m->call_pc);
@@ -338,6 +357,7 @@ static const struct block *translate(uint64_t pc, int prefer)
 		system_stop("no memory for translated code", NULL);
 	((struct block *)block)->facts = m->facts;
 	((struct block *)block)->call_pc = m->call_pc;
+	((struct block *)block)->landing = landing;
 	return block;
 }
 

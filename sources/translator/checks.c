@@ -21,8 +21,7 @@
  *
  * What one check of the trace has seen need not be checked again.
  */
-#include "sources/translator/making.h"
-#include "sources/translator/observing.h"
+#include "sources/translator/checkparts.h"
 
 #define SEEN_MAX 64u
 #define LONG_BYTES 12u
@@ -104,12 +103,28 @@ static int find_step(const struct maker *m, const struct access *a, unsigned fir
 	}
 }
 
+/* Does the trace come back to itself, or to a place in it? */
+static bool is_loop(const struct trace *t)
+{
+	bool loop = t->next == t->start;
+
+	for (unsigned i = 0; i < t->steps && !loop; i++) {
+		const struct step *s = &t->step[i];
+		uint64_t target = s->next + (uint64_t)s->i.raw.imm[0].value.s;
+
+		loop = (s->kind == STEP_BRANCH || s->kind == STEP_LAST) && s->i.raw.imm[0].is_relative && target >= t->start &&
+		       target <= s->pc;
+	}
+	return loop;
+}
+
 void checks_place(struct maker *m)
 {
 	struct place known[SEEN_MAX];
 	unsigned count = 0, first = 0;
 
 	m->checks = 0;
+	m->loops = is_loop(&m->trace);
 	for (unsigned n = 0; n < m->trace.accesses; n++) {
 		const struct access *a = &m->trace.access[n];
 		bool called = !observer.inlined || a->only_called, kept = false, covered = false;
@@ -197,34 +212,6 @@ static bool needs_register(const struct access *a)
 	return a->at.in_fs || is_far(&a->at) || ((a->bytes < 4 || is_long_read(a)) && !has_fixed_cells(a));
 }
 
-static void add_fs(struct emit *e, unsigned reg)
-{
-	emit_context(e, 0x03, reg, CTX_FS);
-}
-
-static void and_constant(struct emit *e, unsigned reg, unsigned byte)
-{
-	emit_byte(e, 0x48 | reg >> 3);
-	emit_byte(e, 0x83);
-	emit_byte(e, 0xe0 | (reg & 7));
-	emit_byte(e, byte);
-}
-
-/* The address into a register. */
-static void load_address(struct emit *e, unsigned reg, const struct address *a, int64_t plus)
-{
-	if (a->in_fs && a->base == NO_REGISTER && a->index == NO_REGISTER) {
-		emit_restore(e, reg, CTX_FS);
-		struct address with = { .base = (int)reg, .index = NO_REGISTER, .displacement = a->displacement };
-
-		emit_address(e, reg, &with, plus);
-	} else {
-		emit_address(e, reg, a, plus);
-		if (a->in_fs)
-			add_fs(e, reg);
-	}
-}
-
 /* The same as it is compared: bytes by their cell; halves too, but odd ones stay odd; long ones by their first cell. */
 static void load_place(struct emit *e, unsigned reg, const struct address *a, uint32_t bytes)
 {
@@ -282,15 +269,34 @@ static bool is_stored_at_once(const struct maker *m, const struct access *a, uns
 	       (a->bytes < 4 ? odd + a->bytes <= 4 : !odd && a->bytes % 4 == 0);
 }
 
-/* The stamp into every word. */
-static void emit_stamps(struct maker *m, const struct address *a, uint32_t bytes, int64_t plus)
-{
-	for (uint32_t k = 0; k < bytes;) {
-		bool wide = bytes - k >= 8;
+/* ---- reads that are most often stale ---- */
 
-		emit_memory(&m->e, 0x89, (unsigned)m->stamp, (struct operand){ a, true, wide }, plus + k);
-		k += wide ? 8 : 4;
+/*
+ * Off the stack and not in a loop, six reads of ten are the first ones of their activation: the way to gate.S lies in the
+ * block, and a fresh word jumps over it.
+ */
+static bool is_often_stale(const struct maker *m, const struct access *a)
+{
+	return !a->write && a->at.base != REG_RSP && a->bytes <= 8 && !(a->bytes & (a->bytes - 1)) && !m->loops;
+}
+
+/* The `bytes` from `words` on tell about the read. */
+static void emit_stale_read(struct maker *m, const struct access *a, const struct address *at, const struct address *words, uint32_t bytes)
+{
+	uint8_t *stale = NULL;
+	struct emit *e = &m->e;
+
+	if (bytes > 4) {
+		emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ words, true, false }, 0);
+		stale = emit_short_jump_ahead(e, CONDITION_GREATER);
 	}
+	emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ words, true, false }, bytes - 4);
+	uint8_t *fresh = emit_short_jump_ahead(e, CONDITION_NOT_GREATER);
+
+	if (stale)
+		emit_short_land(e, stale);
+	call_for_access(m, at, reads_of(m)[__builtin_ctz(a->bytes)]);
+	emit_short_land(e, fresh);
 }
 
 static void emit_check(struct maker *m, const struct access *a, unsigned step, bool kept)
@@ -306,36 +312,41 @@ static void emit_check(struct maker *m, const struct access *a, unsigned step, b
 		emit_stamps(m, &cells, (a->bytes + 3) & ~3u, 0);
 		return;
 	}
+	/* The words that tell, from the one of the first cell on. */
+	bool by_register = needs_register(a), by_cells = a->bytes < 4 || is_long_read(a);
+	int dead = find_dead(m, &at, step);
+	unsigned reg = (unsigned)(dead == NO_REGISTER ? m->spare : dead);
+	struct address words = by_cells ? cells : at;
+	uint32_t bytes = by_cells ? (odd + a->bytes + 3) & ~3u : a->bytes;
+
+	if (by_register) {
+		words = (struct address){ .base = (int)reg, .index = NO_REGISTER };
+		bytes = a->bytes < 4 ? 4 : a->bytes;
+		load_place(e, reg, &at, by_cells ? a->bytes : 4);
+	}
+	if (is_often_stale(m, a)) {
+		emit_stale_read(m, a, &at, &words, bytes);
+		return;
+	}
 	struct cold *c = making_cold(m, a->write ? COLD_WRITE : COLD_READ);
 
 	c->at = at;
 	c->bytes = a->bytes;
 	c->live = runtime.precise ? UINT16_MAX : m->trace.step[step].live;
-	if (needs_register(a)) {
-		int dead = find_dead(m, &at, step);
-		unsigned reg = (unsigned)(dead == NO_REGISTER ? m->spare : dead);
-		struct address word = { .base = (int)reg, .index = NO_REGISTER };
-
-		load_place(e, reg, &at, is_long_read(a) || a->bytes < 4 ? a->bytes : 4);
-		emit_comparisons(m, c, &word, a->bytes, a->write);
-		if (is_long_read(a)) {
-			load_address(e, reg, &at, a->bytes - 1);
-			and_constant(e, reg, 0xfc);
-			emit_comparisons(m, c, &word, 4, false);
-		}
-	} else if (a->bytes < 4 || is_long_read(a)) {
-		emit_comparisons(m, c, &cells, (odd + a->bytes + 3) & ~3u, a->write);
+	if (is_on_stack(a) && !a->write && a->bytes == 8) {
+		/* What the activation keeps there it has written itself: most often one comparison will do. */
+		c->alike = true;
+		emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ &words, true, true }, 0);
+		making_jump(m, c, CONDITION_NOT_EQUAL);
 	} else {
-		emit_comparisons(m, c, &at, a->bytes, a->write);
+		emit_comparisons(m, c, &words, bytes, a->write);
+	}
+	if (by_register && is_long_read(a)) {
+		load_address(e, reg, &at, a->bytes - 1);
+		and_constant(e, reg, 0xfc);
+		emit_comparisons(m, c, &words, 4, false);
 	}
 	c->back = e->at;
-}
-
-static void bring_flags(struct emit *e)
-{
-	emit_restore(e, REG_RAX, CTX_FLAGS_HOME);
-	emit_bytes(e, "\x04\x7f\x9e", 3);                         /* add $127, %al; sahf */
-	emit_restore(e, REG_RAX, CTX_RAX_HOME);
 }
 
 /* The same with the flags kept, by way of rax. */
@@ -398,149 +409,6 @@ void checks_emit(struct maker *m, unsigned step)
 	}
 	if (step == m->borrow_to)
 		emit_restore(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
-}
-
-/* ---- the cold part ---- */
-
-/* A register that the piece may use: one that is dead, or one that is saved first. Never the address's. */
-static unsigned take_scratch(struct maker *m, const struct cold *c, uint16_t *taken)
-{
-	uint16_t no = *taken | 1u << REG_RSP | (uint16_t)(1u << m->stamp);
-	unsigned reg = 0;
-
-	if (c->at.base != NO_REGISTER)
-		no |= (uint16_t)(1u << c->at.base);
-	if (c->at.index != NO_REGISTER)
-		no |= (uint16_t)(1u << c->at.index);
-	while (reg < REGISTERS && (no | c->live) >> reg & 1)
-		reg++;
-	if (reg == REGISTERS) {
-		for (reg = 0; no >> reg & 1;)
-			reg++;
-		emit_save(&m->e, reg, CTX_REG(reg));
-	}
-	*taken |= (uint16_t)(1u << reg);
-	return reg;
-}
-
-/* Those that were saved come back. */
-static void give_scratch(struct maker *m, const struct cold *c, uint16_t taken)
-{
-	for (unsigned reg = 0; reg < REGISTERS; reg++)
-		if (taken & c->live & 1u << reg)
-			emit_restore(&m->e, reg, CTX_REG(reg));
-}
-
-/* A routine of gate.S with the address in rax and the number of bytes in ecx. */
-static void call_routine(struct maker *m, const struct cold *c, void (*routine)(void))
-{
-	struct emit *e = &m->e;
-
-	emit_save(e, REG_RAX, CTX_REG(REG_RAX));
-	load_address(e, REG_RAX, &c->at, 0);
-	emit_save(e, REG_RCX, CTX_REG(REG_RCX));
-	emit_constant(e, REG_RCX, c->bytes);
-	emit_save(e, REG_RSP, CTX_REG(REG_RSP));
-	emit_restore(e, REG_RSP, CTX_HOST_RSP);
-	emit_near(e, 0xe8, (uint64_t)routine);
-	emit_restore(e, REG_RSP, CTX_REG(REG_RSP));
-	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
-	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
-}
-
-/* Then that's all: the routine for this many bytes, if there is one. */
-static void call_and_go_back(struct maker *m, const struct cold *c, void (*const routine[4])(void), void (*any)(void))
-{
-	struct emit *e = &m->e;
-
-	if (c->bytes & (c->bytes - 1) || c->bytes > 8) {
-		call_routine(m, c, any);
-	} else {
-		load_address(e, (unsigned)m->stamp, &c->at, 0);
-		emit_bytes(e, "\x48\x8d\x64\x24\x80", 5);         /* lea -128(%rsp), %rsp */
-		emit_near(e, 0xe8, (uint64_t)routine[__builtin_ctz(c->bytes)]);
-		emit_bytes(e, "\x48\x83\xec\x80", 4);             /* sub $-128, %rsp */
-	}
-	emit_near(e, 0xe9, (uint64_t)c->back);
-}
-
-static void cold_read(struct maker *m, const struct cold *c)
-{
-	unsigned kind = !observer.trms ? GATE_RMS : m->checked_writes ? GATE_SHARED : GATE_ALONE;
-
-	call_and_go_back(m, c, slope_gate_reads[kind][m->stamp], slope_gate_read_any);
-}
-
-/*
- * In the window, and above the context: then the words are stored here, from that of the first
- * byte to that of the last, which is one more at an odd address.
- */
-static void cold_write(struct maker *m, const struct cold *c)
-{
-	uint16_t taken = 0;
-	struct emit *e = &m->e;
-	uint8_t *far;
-
-	if (m->checked_writes) {
-		call_and_go_back(m, c, slope_gate_writes[m->stamp], slope_gate_write_any);
-		return;
-	}
-	unsigned first = take_scratch(m, c, &taken), last = take_scratch(m, c, &taken);
-	struct address word = { .base = (int)first, .index = NO_REGISTER, .displacement = PLAN_LOWEST };
-	struct address end = { .base = (int)first, .index = NO_REGISTER, .displacement = c->bytes - 1 };
-
-	load_address(e, first, &c->at, -(int64_t)PLAN_LOWEST);
-	emit_move(e, last, first);
-	emit_byte(e, 0x48 | last >> 3);                           /* shr $log2, %last */
-	emit_byte(e, 0xc1);
-	emit_byte(e, 0xe8 | (last & 7));
-	emit_byte(e, runtime.window_log2);
-	far = emit_jump_ahead(e, CONDITION_NOT_EQUAL);
-	if (c->bytes > 1) {
-		emit_address(e, last, &end, 0);
-		and_constant(e, last, 0xfc);
-	}
-	and_constant(e, first, 0xfc);
-	emit_stamps(m, &word, c->bytes < 4 ? 4 : c->bytes, 0);
-	if (c->bytes > 1) {
-		word.base = (int)last;
-		emit_stamps(m, &word, 4, 0);
-	}
-	give_scratch(m, c, taken);
-	emit_near(e, 0xe9, (uint64_t)c->back);
-	emit_land(e, far);
-	give_scratch(m, c, taken);
-	call_routine(m, c, slope_gate_write_any);
-	emit_near(e, 0xe9, (uint64_t)c->back);
-}
-
-void checks_cold(struct maker *m, const struct cold *c)
-{
-	const struct step *s = &m->trace.step[c->step];
-
-	making_land(m, c);
-	if (c->kind == COLD_READ) {
-		cold_read(m, c);
-	} else if (c->kind == COLD_WRITE) {
-		cold_write(m, c);
-	} else if (c->kind == COLD_ENTRY) {
-		emit_save(&m->e, REG_RAX, CTX_REG(REG_RAX));
-		emit_constant(&m->e, REG_RAX, c->bytes);
-		emit_near(&m->e, 0xe8, (uint64_t)slope_gate_jump);
-		emit_near(&m->e, 0xe9, (uint64_t)c->back);
-	} else {
-		/* The block that comes instead begins with this step, and counts it as a block. */
-		int32_t before = c->step ? (int32_t)s[-1].instructions : 0, all = c->step >= m->counted_at;
-
-		if (c->keep_flags)
-			bring_flags(&m->e);
-		exits_count(m, before - (all ? m->trace.instructions : 0),
-				(int32_t)s->blocks - 1 - (all ? m->trace.blocks : 0), true);
-		if (c->borrowed)
-			emit_restore(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
-		exits_give_back(m);
-		exits_site(m, SITE_ODD_STACK, s->pc, NULL);
-	}
 }
 
 void checks_entry(struct maker *m, uint32_t fn)

@@ -41,6 +41,9 @@ static void start_empty(struct codecache *c)
 	c->next_cold = (uint8_t *)COLD_AT;
 	slope_map_init(&c->target_by_pc, &c->arena);
 	slope_map_init(&c->call_by_pc, &c->arena);
+	slope_map_init(&c->jumps_by_table, &c->arena);
+	c->jumps = NULL;
+	c->next_landing = PLAN_LANDINGS;
 	c->targets = 1;
 	c->pages = 0;
 	*target_at(0) = (struct codecache_target){ .pc = NO_PC };
@@ -76,7 +79,7 @@ void codecache_empty(struct codecache *c)
 bool codecache_has_room(const struct codecache *c)
 {
 	return (uint64_t)c->next + BLOCK_MAX_BYTES <= COLD_AT && (uint64_t)c->next_cold + BLOCK_MAX_BYTES <= PLAN_CACHE_END &&
-	       PLAN_TARGETS + (c->targets + 2) * sizeof(struct codecache_target) <= PLAN_SELF_END;
+	       PLAN_TARGETS + (c->targets + 2) * sizeof(struct codecache_target) <= PLAN_LANDINGS;
 }
 
 const struct block *codecache_find(const struct codecache *c, uint64_t pc)
@@ -104,6 +107,13 @@ const struct block *codecache_around(const struct codecache *c, uint64_t code)
 	const struct block *b = c->block[low - 1];
 
 	return code - (cold ? b->cold : b->code) < (cold ? b->cold_bytes : b->code_bytes) ? b : NULL;
+}
+
+const struct block *codecache_from(const struct codecache *c, const struct codecache_branch *branch)
+{
+	const struct block *b = branch->from < c->count ? c->block[branch->from] : NULL;
+
+	return b && (branch->patch - b->code < b->code_bytes || branch->patch - b->cold < b->cold_bytes) ? b : NULL;
 }
 
 /* ---- pages ---- */
@@ -169,7 +179,7 @@ static bool place_to_enter(const struct codecache_branch *branch, const struct b
 
 void codecache_link(struct codecache *c, const struct codecache_branch *branch, const struct block *block)
 {
-	struct block *to = (struct block *)block, *from = (struct block *)codecache_around(c, branch->patch);
+	struct block *to = (struct block *)block, *from = (struct block *)codecache_from(c, branch);
 	struct codecache_link *link;
 	uint32_t place;
 
@@ -186,6 +196,14 @@ void codecache_link(struct codecache *c, const struct codecache_branch *branch, 
 	store_displacement(link->patch, place);
 }
 
+static void forget_landings(struct codecache *c, uint32_t landing)
+{
+	for (struct codecache_jumps *j = c->jumps; j; j = j->next)
+		for (uint32_t n = 0; n < j->entries; n++)
+			if (codecache_landings(j)[n] == landing)
+				__atomic_store_n(&codecache_landings(j)[n], 0, __ATOMIC_RELEASE);
+}
+
 /* Where a call returns to goes on to the block by a link, and stays. */
 static void forget_target(struct codecache *c, const struct block *b)
 {
@@ -193,6 +211,8 @@ static void forget_target(struct codecache *c, const struct block *b)
 
 	if (!at || !*at || target_at((uint32_t)*at)->code != b->code)
 		return;
+	if (target_at((uint32_t)*at)->module)
+		forget_landings(c, b->landing);
 	for (unsigned half = 0; half < 2; half++)
 		if (codecache_table[half][b->pc % CODECACHE_TABLE] == (uint32_t)*at)
 			__atomic_store_n(&codecache_table[half][b->pc % CODECACHE_TABLE], 0, __ATOMIC_RELEASE);
@@ -253,12 +273,28 @@ static void page_changed(struct codecache *c, uint64_t page)
 		*place = 0;
 }
 
+/* Tables in this range are none any more, or will be others. */
+static void jumps_changed(struct codecache *c, uint64_t start, uint64_t end)
+{
+	for (struct codecache_jumps *j = c->jumps; j; j = j->next) {
+		uint64_t *at = j->start < end && start < j->start + j->entries * (uint64_t)j->bytes ?
+			       slope_map_get(&c->jumps_by_table, j->start) : NULL;
+
+		if (!at)
+			continue;
+		memset(codecache_landings(j), 0, j->entries * sizeof(uint32_t));
+		j->entries = 0;
+		*at = 0;
+	}
+}
+
 void codecache_changed(struct codecache *c, uint64_t start, uint64_t bytes)
 {
 	uint64_t first = start / SLOPE_PAGE_BYTES, last = (start + bytes - 1) / SLOPE_PAGE_BYTES;
 
 	if (!bytes)
 		return;
+	jumps_changed(c, start, start + bytes);
 	page_changed(c, ANY_PAGE);
 	if (last - first >= c->by_page.capacity) {
 		for (size_t i = 0; i < c->by_page.capacity; i++)
@@ -288,7 +324,7 @@ static void remember(struct codecache *c, struct codecache_target target, bool a
 	bool fresh;
 	uint64_t pc = target.pc, *at = slope_map_put(&c->target_by_pc, pc, &fresh);
 
-	if (!at || PLAN_TARGETS + (c->targets + 1) * sizeof(struct codecache_target) > PLAN_SELF_END)
+	if (!at || PLAN_TARGETS + (c->targets + 1) * sizeof(struct codecache_target) > PLAN_LANDINGS)
 		return;
 	if (!*at || anew) {
 		*at = c->targets++ * sizeof(struct codecache_target);
@@ -347,10 +383,15 @@ const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_
 	return b;
 }
 
-void codecache_remember(struct codecache *c, const struct block *block, uint32_t fn, uint64_t begin)
+void codecache_remember(struct codecache *c, const struct block *block, uint32_t fn, uint32_t module, uint64_t begin)
 {
+	struct codecache_target target = {
+		.pc = block->pc, .code = block->code, .fn = fn, .module = block->landing ? module : 0, .landing = block->landing,
+		.begin = begin,
+	};
+
 	if (!block->dead)
-		remember(c, (struct codecache_target){ block->pc, block->code, fn, begin }, false);
+		remember(c, target, false);
 }
 
 uint64_t codecache_call(struct codecache *c, uint64_t pc, uint64_t code)
@@ -366,5 +407,33 @@ uint64_t codecache_call(struct codecache *c, uint64_t pc, uint64_t code)
 void codecache_return(struct codecache *c, uint64_t pc, uint64_t code)
 {
 	if (c->returns < CODECACHE_RETURNS)
-		c->returned[c->returns++] = (struct codecache_target){ pc, code, UINT32_MAX, 0 };
+		c->returned[c->returns++] = (struct codecache_target){ .pc = pc, .code = (uint32_t)code, .fn = UINT32_MAX };
+}
+
+/* ---- tables that programs jump by ---- */
+
+struct codecache_jumps *codecache_find_jumps(const struct codecache *c, uint64_t start)
+{
+	const uint64_t *found = slope_map_get(&c->jumps_by_table, start);
+
+	return found ? (struct codecache_jumps *)*found : NULL;
+}
+
+struct codecache_jumps *codecache_add_jumps(struct codecache *c, const struct codecache_jumps *jumps)
+{
+	uint64_t end = c->next_landing + jumps->entries * UINT64_C(4);
+	bool fresh;
+	uint64_t *at = slope_map_put(&c->jumps_by_table, jumps->start, &fresh);
+	struct codecache_jumps *j = at && end <= PLAN_SELF_END ? slope_arena_alloc(&c->arena, sizeof *j) : NULL;
+
+	if (!j)
+		return NULL;
+	*j = *jumps;
+	j->landing = (uint32_t)c->next_landing;
+	j->next = c->jumps;
+	memset(codecache_landings(j), 0, j->entries * sizeof(uint32_t));
+	c->jumps = j;
+	c->next_landing = end;
+	*at = (uint64_t)j;
+	return j;
 }

@@ -20,6 +20,8 @@
 #include "core/map.h"
 #include "sources/translator/plan.h"
 
+struct symbols_range;
+
 /* Where an instruction of the program begins in its block's translation. */
 struct mark {
 	int32_t program;             /* from the block's first instruction */
@@ -49,6 +51,7 @@ struct codecache_branch {
 	uint32_t patch;              /* where the displacement lies of the jump with all registers the program's; 0: not to be linked */
 	uint32_t handed;             /* the same of the one before, with that of `stamp` still borrowed; 0: there is none */
 	uint32_t way;                /* CODECACHE_* */
+	uint32_t from;               /* which of all blocks it is in: codecache_next */
 };
 
 #define CODECACHE_JUMP 0u        /* the topmost activation is the same as before */
@@ -60,6 +63,7 @@ struct block {
 	uint64_t pc;                 /* the program's address */
 	uint32_t code, code_bytes;   /* in the cache */
 	uint32_t cold, cold_bytes;   /* its rarely needed part */
+	uint32_t landing;            /* enters it when r11 is whatever it is, and the program's value at CTX_STAMP_HOME; 0: none does */
 	struct block_facts facts;
 	bool dead;
 	uint64_t call_pc;            /* of the call that is made in it, or 0 */
@@ -79,9 +83,25 @@ struct block {
  * address in one of the table's halves, as distances from PLAN_TARGETS.
  */
 struct codecache_target {
-	uint64_t pc, code;
-	uint64_t fn;                 /* the function that a call of it enters, as codeplaces_function says; UINT32_MAX: not known */
+	uint64_t pc;
+	uint32_t code;
+	uint32_t fn;                 /* the function that a call of it enters, as codeplaces_function says; UINT32_MAX: not known */
+	uint32_t module;             /* that it is code of, as codeplaces_module says; 0: jumps go by way of C, or have a look at it */
+	uint32_t landing;            /* for jumps in that module: the program's r11 is at CTX_STAMP_HOME (struct block) */
 	uint64_t begin;              /* what CTX_PATH is where it begins: following.h; 0: that is for C to say */
+};
+
+/*
+ * A table that a program jumps by, and where each of its entries lands, as in struct codecache_target; 0: that is not known yet, or no
+ * more. Landings lie from PLAN_LANDINGS on, and are read by translated code.
+ */
+struct codecache_jumps {
+	struct codecache_jumps *next;
+	uint64_t start;
+	uint32_t bytes, entries;     /* of an entry, and how many there are */
+	uint32_t module;
+	uint32_t landing;            /* the address of the first */
+	const struct symbols_range *code;    /* of the module */
 };
 
 struct codecache {
@@ -95,6 +115,9 @@ struct codecache {
 	struct slope_map target_by_pc;   /* distances; 0: it had one, which is gone */
 	struct slope_map call_by_pc; /* where in the cache the call at this address is made */
 	uint32_t targets;            /* used; the first is no program's */
+	struct slope_map jumps_by_table;
+	struct codecache_jumps *jumps;
+	uint64_t next_landing;
 	uint64_t generation;         /* counts how often it was emptied */
 	void (*died)(void);          /* called when a block dies, for those who keep addresses in it; or NULL */
 	uint64_t page[CODECACHE_PAGES];      /* that the block in the making is made of */
@@ -142,6 +165,14 @@ static inline const struct codecache_target *codecache_target(uint64_t pc)
 /* The block around an address in the cache, in either part, or NULL. O(log blocks). */
 const struct block *codecache_around(const struct codecache *c, uint64_t code);
 
+/* The block that the branch is in; NULL: it is gone. */
+const struct block *codecache_from(const struct codecache *c, const struct codecache_branch *branch);
+/* Which of all blocks will be made next. */
+static inline uint32_t codecache_next(const struct codecache *c)
+{
+	return (uint32_t)c->count;
+}
+
 /* A block will be made now. */
 void codecache_begin(struct codecache *c);
 /* The block in the making will not be added; `call`: that was to be made in it, or 0. */
@@ -154,8 +185,8 @@ void codecache_made_of(struct codecache *c, uint64_t address);
 const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const uint8_t *cold_end,
 				  const struct mark *mark, uint32_t marks);
 
-/* From now on indirect branches and returns to the block find it by themselves. */
-void codecache_remember(struct codecache *c, const struct block *block, uint32_t fn, uint64_t begin);
+/* From now on indirect branches and returns to the block find it by themselves; `fn`, `module` and `begin` as in its target. */
+void codecache_remember(struct codecache *c, const struct block *block, uint32_t fn, uint32_t module, uint64_t begin);
 /* The same for an address that was told before, if it was. */
 void codecache_recall(struct codecache *c, uint64_t pc);
 /*
@@ -165,6 +196,16 @@ void codecache_recall(struct codecache *c, uint64_t pc);
 uint64_t codecache_call(struct codecache *c, uint64_t pc, uint64_t code);
 /* Returns to this address of the program are to come to this place in the block in the making, when it is made. */
 void codecache_return(struct codecache *c, uint64_t pc, uint64_t code);
+
+/* A table that is not known yet: a copy, with room for its landings. NULL: there is none. */
+struct codecache_jumps *codecache_add_jumps(struct codecache *c, const struct codecache_jumps *jumps);
+/* What is known of the table at `start`; NULL: nothing. */
+struct codecache_jumps *codecache_find_jumps(const struct codecache *c, uint64_t start);
+/* The landings of its entries. */
+static inline uint32_t *codecache_landings(const struct codecache_jumps *t)
+{
+	return (uint32_t *)(uint64_t)t->landing;
+}
 
 /* The branch now goes to the block, and where both borrow the same register, without giving it back. */
 void codecache_link(struct codecache *c, const struct codecache_branch *branch, const struct block *block);

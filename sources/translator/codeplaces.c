@@ -406,6 +406,13 @@ const struct symbols_range *codeplaces_code_range(uint64_t address)
 	return &m->code;
 }
 
+uint32_t codeplaces_module(uint64_t address)
+{
+	const struct symbols_range *code = codeplaces_code_range(address);
+
+	return code && address >= code->start && address < code->end ? places.found.module->number + 1 : 0;
+}
+
 bool codeplaces_is_elf(uint64_t address)
 {
 	uint64_t own;

@@ -45,7 +45,9 @@
 #define CTX_FLAGS_HOME (CTX_AT + 304)    /* its flags, around a check */
 #define CTX_RETURNS (CTX_AT + 312)    /* where calls return to, by the place of the return address on the stack */
 #define CTX_RETURNS_MASK 255
-#define CTX_ODD (CTX_RETURNS + 8 * (CTX_RETURNS_MASK + 1))    /* calls and returns are not for quick.c */
+#define CTX_ODD (CTX_RETURNS + 8 * (CTX_RETURNS_MASK + 1))    /* calls and returns are not for usual.S (ODD_SLOW), nor for quick.c */
+#define ODD_SLOW 1
+#define ODD_ALL 2
 #define CTX_KEPT (CTX_ODD + 8)    /* registers while gate.S takes cells */
 #define CTX_COST (CTX_ODD + 40)    /* what was spent, one word per unit: blocks count instructions and themselves */
 #define CTX_FAR_HOME (CTX_COST + 32)    /* of the register by way of which an instruction reaches its operand */
@@ -79,38 +81,30 @@
 #define GATE_KINDS 3
 
 /* Fields of struct slope_thread, */
-#define CORE_STAMP 0
-#define CORE_FRAME 8
-#define CORE_HINT_SPAN 20
-#define CORE_HINT 24
-#define CORE_CLOCK 32
-#define CORE_STAMP_LIMIT 36
+#define CORE_FRAME 0
+#define CORE_CLOCK 8             /* twice */
+#define CORE_OWN_KEPT 16
+#define CORE_STAMP_LIMIT 40
 #define CORE_LAST 48
-#define CORE_DEPTH 56
-#define CORE_CALLS 64
-#define CORE_TALLY 88
-#define CORE_TALLIES 96
-#define CORE_TALLIES_MAX 100
-#define CORE_PLAIN 104
-#define CORE_OWNED 112
+#define CORE_TALLY 80
+#define CORE_TALLIES 88
+#define CORE_TALLIES_MAX 92
+#define CORE_PLAIN 96
+#define CORE_OWNED 104
 /* of struct slope_frame, */
 #define FRAME_RECORD 0
 #define FRAME_SP 8
-#define FRAME_RMS 16
+#define FRAME_STAMP 16           /* twice */
 #define FRAME_FN 24
 #define FRAME_FLAGS 28
 #define FRAME_LOG 30
 #define FRAME_TALLIES 32
-#define FRAME_STAMP 36
-#define FRAME_ENTRY 40
-#define FRAME_CHILD 48
-#define FRAME_BYTES 128
+#define FRAME_ENTRY 48
+#define FRAME_BYTES 192
 /* of struct slope_record, */
 #define RECORD_FN 0
-#define RECORD_FLAGS 4
 #define RECORD_ACTIVE 8
 #define RECORD_TALLY 12
-#define RECORD_SELF 16
 #define RECORD_NESTED 48
 #define RECORD_EDGE 80
 #define RECORD_AGAIN 144
@@ -133,7 +127,8 @@
 #define TALLY_CALLS 16
 #define TALLY_COST 24
 #define TALLY_BYTES 32
-#define TARGET_FN 16
+#define TARGET_CODE 8
+#define TARGET_FN 12
 #define FIBER_TAIL_RUN 72
 /* More frames than so many at one stack pointer are too many. */
 #define TAIL_RUN_MAX 256
@@ -316,7 +311,8 @@ extern void (*const slope_gate_reads[GATE_KINDS][16][4])(void), (*const slope_ga
  * A read or write that a check has not let pass, of ecx bytes. rax: the
  * address; its own value is in the context. On our stack; all registers but rax and rcx are kept, flags are not.
  */
-void slope_gate_read_any(void);
+void slope_gate_read_any(void);          /* nobody asks whose a cell was last */
+void slope_gate_read_any_kept(void);
 void slope_gate_write_any(void);
 
 /*

@@ -86,7 +86,7 @@ const struct block *dispatch_block(uint64_t pc)
 /* The register that the branch hands on, or -1. */
 static int borrowed_before(const struct codecache_branch *branch)
 {
-	const struct block *from = branch->handed && branch->way == CODECACHE_JUMP ? codecache_around(&runtime.cache, branch->patch) : NULL;
+	const struct block *from = branch->handed && branch->way == CODECACHE_JUMP ? codecache_from(&runtime.cache, branch) : NULL;
 
 	return from ? from->facts.stamp : -1;
 }
@@ -120,7 +120,8 @@ static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t gen
 	else if (block && site->kind != SITE_DIRECT && may_remember(site, pc))
 		codecache_remember(&runtime.cache, block,
 				   observer.on || observer.path_contexts ? codeplaces_function(block->pc) : UINT32_MAX,
-				   observer.paths ? pathplaces_begin(block->pc) : 0);
+				   observer.on ? codeplaces_module(block->pc) : 0,
+				   observer.paths ? pathbegins_at(block->pc) : 0);
 	else if (block && site->kind == SITE_DIRECT && branch.patch && generation == runtime.cache.generation)
 		codecache_link(&runtime.cache, &branch, block);
 	lock_give(&runtime.lock);

@@ -8,6 +8,7 @@
 #include "sources/translator/runtime.h"
 
 #define LOOK_AHEAD 10u
+#define FUNCTION_AHEAD 100u
 #define KNOWN 8192u
 #define FORMS_LOG2 11u
 #define LOOKS 4096u
@@ -278,7 +279,7 @@ static const struct effect *effect_at(uint64_t pc, struct effect *own, uint64_t 
  */
 static struct wanted look_ahead(uint64_t pc, bool *lasting)
 {
-	struct wanted wanted = { 0 }, open = { ARITHMETIC_FLAGS, UINT16_MAX };
+	struct wanted wanted = { 0 }, open = { .flags = ARITHMETIC_FLAGS, .registers = UINT16_MAX };
 	enum way_on way = WAY_NEXT;
 	uint64_t page = 0, first = pc / SLOPE_PAGE_BYTES;
 
@@ -297,7 +298,7 @@ static struct wanted look_ahead(uint64_t pc, bool *lasting)
 		if (way == WAY_CALL_OR_RETURN && !runtime.flags_cross_calls)
 			open.flags = 0;
 	}
-	return (struct wanted){ wanted.flags | open.flags, wanted.registers | open.registers };
+	return (struct wanted){ wanted.flags | open.flags, wanted.registers | open.registers, wanted.flags };
 }
 
 struct wanted effects_wanted(uint64_t pc)
@@ -326,4 +327,47 @@ bool effects_begins_with_flags(uint64_t pc)
 	const struct form *f = bytes && effects_outline(code, bytes, &o) ? form_of(code, bytes, o.form, &own) : NULL;
 
 	return f && f->flag_uses && o.mnemonic != ZYDIS_MNEMONIC_SYSCALL;
+}
+
+/* Up to the next branch, is a flag used that has not been set before? */
+static bool wants_flags(uint64_t pc)
+{
+	uint16_t open = ARITHMETIC_FLAGS;
+	uint64_t page = 0;
+
+	for (unsigned n = 0; n < LOOK_AHEAD && open; n++) {
+		struct effect own;
+		const struct effect *e = effect_at(pc, &own, &page);
+
+		if (e->flag_uses & open && e->way != WAY_NOT_KNOWN)
+			return true;
+		if (e->way > WAY_JUMPS)
+			return false;
+		open &= (uint16_t)~e->flag_kills;
+		pc = e->way == WAY_JUMPS ? e->target : pc + e->length;
+	}
+	return false;
+}
+
+static bool keeps_flags(uint64_t pc)
+{
+	uint64_t page = 0;
+
+	for (unsigned n = 0; n < FUNCTION_AHEAD; n++) {
+		struct effect own;
+		const struct effect *e = effect_at(pc, &own, &page);
+		struct outline o;
+
+		if (e->flag_kills || e->way >= WAY_OPEN)
+			return false;
+		if (e->way == WAY_CALL_OR_RETURN)
+			return effects_outline((const void *)pc, effects_ahead(pc), &o) && o.category == ZYDIS_CATEGORY_RET;
+		pc = e->way == WAY_JUMPS ? e->target : pc + e->length;
+	}
+	return false;
+}
+
+bool effects_flags_pass(uint64_t function, uint64_t behind)
+{
+	return wants_flags(behind) && keeps_flags(function);
 }

@@ -121,7 +121,21 @@ static inline void emit_land(struct emit *e, uint8_t *displacement)
 #define CONDITION_EQUAL 4
 #define CONDITION_NOT_EQUAL 5
 #define CONDITION_ABOVE 7
+#define CONDITION_NOT_GREATER 14
 #define CONDITION_GREATER 15
+
+/* The same over less than 128 bytes. */
+static inline uint8_t *emit_short_jump_ahead(struct emit *e, unsigned condition)
+{
+	emit_byte(e, 0x70 | condition);
+	emit_byte(e, 0);
+	return e->at;
+}
+
+static inline void emit_short_land(struct emit *e, uint8_t *behind)
+{
+	behind[-1] = (uint8_t)(e->at - behind);
+}
 
 /*
  * A jump that is changed while others run: its displacement lies within a multiple of 8 bytes, so that

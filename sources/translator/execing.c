@@ -119,7 +119,7 @@ static long exec_followed(const char *path, char **argv, size_t argc, char **env
 {
 	const char *argv0 = argc ? argv[0] : "";
 	size_t room = slope_length(argv0) + sizeof "--argv0=", n = 0;
-	size_t bytes = slope_page_round((OPTIONS_MAX + 4 + argc + 1) * sizeof(char *) + room);
+	size_t bytes = slope_page_round((OPTIONS_MAX + 5 + argc + 1) * sizeof(char *) + room);
 	char **all = system_pages(bytes, false), *name = (char *)all + bytes - room;
 
 	if (!all)
@@ -127,6 +127,8 @@ static long exec_followed(const char *path, char **argv, size_t argc, char **env
 	all[n++] = (char *)runtime.self;
 	for (int i = 0; i < runtime.option_count && n < OPTIONS_MAX; i++)
 		all[n++] = runtime.options[i];
+	if (limits_as_option())
+		all[n++] = (char *)limits_as_option();
 	system_append(name, system_append(name, 0, room, "--argv0="), room, argv0);
 	all[n++] = name;
 	all[n++] = "--";
@@ -137,6 +139,15 @@ static long exec_followed(const char *path, char **argv, size_t argc, char **env
 	long result = system_call(__NR_execve, (long)runtime.self, (long)all, (long)envp, 0, 0, 0);
 
 	system_release(all, bytes);
+	return result;
+}
+
+static long exec_unfollowed(int at, const char *name, char **argv, char **envp, int flags)
+{
+	limits_tell_kernel();
+	long result = system_call(__NR_execveat, at, (long)name, (long)argv, (long)envp, flags, 0);
+
+	limits_take_back();
 	return result;
 }
 
@@ -153,10 +164,13 @@ long execing_do(int at, const char *name, char **argv, char **envp, int flags)
 		return -ELOOP;
 	vforks_tell();
 	profilefile_before_exec();
-	if (find_path(at, name, flags, path) && can_follow(path))
-		result = exec_followed(path, argv, (size_t)argc, envp);
-	else
-		result = system_call(__NR_execveat, at, (long)name, (long)argv, (long)envp, flags, 0);
+	if (!find_path(at, name, flags, path) || !can_follow(path)) {
+		result = exec_unfollowed(at, name, argv, envp, flags);
+	} else if ((result = exec_followed(path, argv, (size_t)argc, envp)) == -ENOENT || result == -EACCES) {
+		/* The program is there; it is the translator that is not, or not for this user. */
+		system_say(runtime.self, " cannot be reached any more, after chroot or the like; ", path, " runs without a profile", NULL);
+		result = exec_unfollowed(at, name, argv, envp, flags);
+	}
 	profilefile_after_failed_exec();
 	return result;
 }

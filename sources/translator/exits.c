@@ -97,7 +97,9 @@ void exits_finish(struct maker *m)
 {
 	for (unsigned i = 0; i < m->exits; i++) {
 		const struct exit *x = &m->exit[i];
-		struct codecache_branch branch = { .patch = (uint32_t)(uint64_t)x->patch, .way = x->way };
+		struct codecache_branch branch = {
+			.patch = (uint32_t)(uint64_t)x->patch, .way = x->way, .from = codecache_next(&runtime.cache),
+		};
 
 		emit_land(&m->e, x->patch);
 		if (x->handed) {

@@ -111,12 +111,14 @@ void fibers_show_top(void)
 	const struct slope_thread *core = ctx->fiber->core;
 
 	ctx->top_mask = core->shadow.window ? 0 : ABOVE_ALL << 32 | ABOVE_ALL;
-	ctx->top = (uint64_t)core->top_stamp << 32 | core->top_stamp | ctx->top_mask;
+	ctx->top = UINT64_C(0x100000001) * slope_thread_stamp(core) | ctx->top_mask;
 	ctx->top_sp = core->top->sp;
 	ctx->top_fn = core->top->fn;
 	ctx->core = ctx->fiber->core;
-	ctx->odd = !core->shadow.window || observer.units != 1 || observer.unit_time >= 0 || ctx->fiber->jumping ||
+	bool odd = !core->shadow.window || observer.units != 1 || observer.unit_time >= 0 || ctx->fiber->jumping ||
 		   ctx->fiber->landing || (core->contexts && (observer.context_sites || observer.context_collapse || observer.context_k));
+
+	ctx->odd = odd ? ODD_ALL | ODD_SLOW : core->contexts ? ODD_SLOW : 0;
 	ctx->directory = observer.session.sharing.directory.window;
 	ctx->span = core->shadow.window ? runtime.space.window - PLAN_LOWEST : 0;
 	if (ctx->fiber->landing)
@@ -154,7 +156,7 @@ static bool stays_in_handler(struct fiber *f, uint64_t sp, uint64_t old_sp)
 	for (; f->handlers; f->handlers--) {
 		size_t depth = f->handler_depth[f->handlers - 1];
 
-		if (depth >= core->depth)
+		if (depth >= slope_thread_depth(core))
 			continue;        /* left long ago */
 		if (!f->handler_alt[f->handlers - 1])
 			return false;
@@ -170,7 +172,7 @@ static void jump_within(struct fiber *f, uint64_t sp)
 {
 	struct slope_thread *core = f->core;
 
-	while (core->depth > 1 && core->frame[core->depth - 1].sp < sp)
+	while (slope_thread_depth(core) > 1 && core->top->sp < sp)
 		slope_thread_leave(core, f->cost);
 }
 

@@ -6,6 +6,7 @@
  *   flow.h, jumptables.c   control flow graphs of machine code
  *   pathplaces.c           which graph a piece of code belongs to
  *   pathindex.c            and where the blocks of all graphs are
+ *   pathbegins.c           where paths begin; blocks that become two
  *   pathvalues.c           where the path register is known beforehand
  *   pathmaking.h           what is added to translated code: pathcode.c, pathcounting.c, pathswitches.c
  *   pathevents.c           what is left to C: edges, switches, counts
@@ -171,6 +172,12 @@ uint64_t pathindex_next(uint64_t pc, uint64_t end);
 
 /* ---- pathplaces.c; all with the lock held ---- */
 
+/* Instructions of a piece of code. */
+struct path_steps {
+	uint64_t last;               /* where the last one begins; 0: there is none */
+	uint32_t count;
+};
+
 /* The block around this code, made on first use; NULL: paths are not followed there. */
 const struct path_place *pathplaces_at(uint64_t pc);
 /* The same as pathplaces_at for code that belongs to the function `fn` if it belongs to none yet. */
@@ -179,10 +186,6 @@ const struct path_place *pathplaces_at_for(uint64_t pc, uint32_t fn);
 struct slope_arena *pathplaces_arena(void);
 /* Is it in the midst of a graph, and so no function's beginning? */
 bool pathplaces_is_inner(uint64_t pc);
-/* What CTX_PATH is where control comes to pc from elsewhere. */
-uint64_t pathplaces_begin(uint64_t pc);
-/* The same for one who comes by way of what the call before pc does when it has come back. */
-uint64_t pathplaces_begin_behind(uint64_t pc);
 /* The call that would come back to there; NULL: none does. */
 const struct path_place *pathplaces_call_before(uint64_t pc);
 /* The graph that this counter belongs to, by its distance from %gs; NULL: none. */
@@ -199,7 +202,9 @@ const struct path_place *pathplaces_repeated(uint64_t counter);
 uint64_t pathplaces_counters_end(void);
 /* The same for what is used of the cache. */
 uint64_t pathplaces_hits_end(void);
-/* Instructions from `from` up to `to`. */
+/* Instruction by instruction from `from` on. False: none begins at `to`, or before it there is what cannot be read. */
+bool pathplaces_steps(uint64_t from, uint64_t to, struct path_steps *steps);
+/* How many these are; takes the lock itself. */
 uint32_t pathplaces_instructions(uint64_t from, uint64_t to);
 
 /* The edge by which the block is left to `target`, in this way; UINT32_MAX: there is none. */
@@ -209,6 +214,13 @@ static inline uint64_t path_begin(const struct path_graph *g, uint32_t vertex)
 {
 	return (uint64_t)(slope_path_begin(&g->core->paths, vertex) + g->shift);
 }
+
+/* ---- pathbegins.c; all with the lock held ---- */
+
+/* What CTX_PATH is where control comes to pc from elsewhere. */
+uint64_t pathbegins_at(uint64_t pc);
+/* The same for one who comes by way of what the call before pc does when it has come back. */
+uint64_t pathbegins_behind(uint64_t pc);
 
 /* ---- pathvalues.c; all with the lock held ---- */
 

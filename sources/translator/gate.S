@@ -5,7 +5,7 @@
 
 	.section slope_gate_code, "ax", @progbits
 	.globl _start, slope_gate_start, slope_gate_leave, slope_gate_report, slope_gate_syscall, slope_gate_sigreturn
-	.globl slope_gate_reads, slope_gate_writes, slope_gate_read_any, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
+	.globl slope_gate_reads, slope_gate_writes, slope_gate_read_any_by_c, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
 	.globl slope_gate_quick_jump_from_stub, slope_gate_quick_call, slope_gate_quick_call_address
 	.globl slope_gate_quick_jump, slope_gate_return_event
 	.globl slope_gate_plain_return, slope_gate_plain_return_event
@@ -348,7 +348,7 @@ slope_gate_report:
 	take_cells \r, \a, \ad, \b, \bd, 1, \whose
 	take_between \r, \a, \ad, \b, \bd, 1, \whose, \what
 \what\()_1_\r\()_by_c:
-	by_c \r, 4, reports_read
+	by_c \r, 4, reports_read_cell
 \what\()_2_\r:
 	take_cells \r, \a, \ad, \b, \bd, 2, \whose
 	take_between \r, \a, \ad, \b, \bd, 2, \whose, \what
@@ -364,21 +364,17 @@ slope_gate_report:
  */
 	.macro own_cells r, a, ad, b, bd, cells
 	mov %\a, %gs:CTX_KEPT
-	mov %\b, %gs:CTX_KEPT+8
 	lea -PLAN_LOWEST(%\r), %\a
 	cmp %gs:CTX_SPAN, %\a
 	jae 4f
-	mov %gs:(%\r), %\ad
+	/* Words that are pending are never own. */
 	.if \cells == 2
-	mov %\ad, %\bd
+	mov %gs:(%\r), %\ad
 	and %gs:4(%\r), %\ad
-	or %gs:4(%\r), %\bd
-	test %\bd, %\bd
-	.else
-	test %\ad, %\ad
-	.endif
-	js 3f
 	test $1, %\ad
+	.else
+	testb $1, %gs:(%\r)
+	.endif
 	je 3f
 2:	mov %gs:CTX_TOP, %\a
 	.if \cells == 2
@@ -386,11 +382,11 @@ slope_gate_report:
 	.else
 	mov %\ad, %gs:(%\r)
 	.endif
-	mov %gs:CTX_KEPT+8, %\b
+	mov %\a, %\r
 	mov %gs:CTX_KEPT, %\a
-	mov %gs:CTX_TOP, %\r
 	ret
-3:	mov %gs:CTX_DIRECTORY, %\a
+3:	mov %\b, %gs:CTX_KEPT+8
+	mov %gs:CTX_DIRECTORY, %\a
 	mov %gs:CTX_CORE, %\b
 	.if \cells == 2
 	mov (%\a,%\r), %\a
@@ -399,9 +395,9 @@ slope_gate_report:
 	mov (%\a,%\r), %\ad
 	cmp CORE_OWNED(%\b), %\ad
 	.endif
+	mov %gs:CTX_KEPT+8, %\b
 	je 2b
-4:	mov %gs:CTX_KEPT+8, %\b
-	mov %gs:CTX_KEPT, %\a
+4:	mov %gs:CTX_KEPT, %\a
 	.endm
 
 	.macro writes r, a, ad, b, bd
@@ -464,7 +460,8 @@ slope_gate_writes:
 	table write
 	.section slope_gate_code, "ax", @progbits
 
-slope_gate_read_any:
+/* What longreads.S leaves. */
+slope_gate_read_any_by_c:
 	keep_registers
 	sub $8, %rsp
 	mov %rax, %rdi
@@ -586,7 +583,7 @@ slope_gate_quick_jump:
 	mov codecache_table(,%rax,4), %eax
 	cmp PLAN_TARGETS(%rax), %rcx
 	jne 2f
-4:	mov PLAN_TARGETS+8(%rax), %rax
+4:	mov PLAN_TARGETS+TARGET_CODE(%rax), %eax
 3:	mov %rax, \place
 	.endm
 	.macro find_return_missed
@@ -727,7 +724,7 @@ slope_gate_return_missed:
 	mov %gs:CTX_HOST_RSP, %rsp
 	call slope_gate_leave
 	.quad 0
-	.long SITE_RETURN, 0, 0, 0
+	.long SITE_RETURN, 0, 0, 0, 0
 
 slope_gate_syscall:
 	push %rbx

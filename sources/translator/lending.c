@@ -19,7 +19,7 @@
 #define FAULT_WRITE 2u           /* in a page fault's error code */
 #define CALL 0xe8
 #define CALL_BYTES 5u
-#define ADDITION_BYTES 4u        /* to the stack pointer, behind the call: checks.c */
+#define ADDITION_BYTES 4u        /* to the stack pointer, behind the call: checkparts.h */
 #define RED_ZONE 128u
 
 static bool in_gate(uint64_t rip)

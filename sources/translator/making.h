@@ -6,8 +6,11 @@
  *   effects.c    what they use and overwrite, and what comes behind them wants
  *   outline.h    how long they are and where they lead, without decoding each
  *   checks.c     the checks of their reads and writes: where, and what they are
+ *   coldchecks.c what becomes of those that do not pass
  *   exits.c      direct ways out of the block, and its costs
- *   transfers.c  whatever else leaves it: calls, returns, indirect jumps
+ *   transfers.c  whatever else leaves it: calls, returns, jumps
+ *   lookups.c    what indirect ones look up
+ *   tablejumps.c, landings.c    jumps by a table, and how they need not
  *   doubts.c     code that may change without our notice
  *   blocks.c     the instructions themselves, and the order of it all
  *   reports.c    calls of plain C that keep everything
@@ -51,7 +54,8 @@ struct cold {
 	/* Those of checks.c, those of transfers.c. */
 	enum {
 		COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK,
-		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED,
+		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_AWAY, COLD_OTHER_TABLE, COLD_UNKNOWN_LANDING,
+		COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED,
 		/* and of pathcode.c */
 		COLD_WAY, COLD_CASE, COLD_HIT, COLD_UNLIKELY, COLD_MEASURED, COLD_SAMPLE, COLD_CONTEXT,
 	} kind;
@@ -61,8 +65,9 @@ struct cold {
 	struct address at;           /* with the registers as they are at the check */
 	uint32_t bytes;
 	uint16_t live;               /* registers that somebody needs there */
+	bool alike;                  /* COLD_READ: the words are not the stamp, but may be fresh all the same */
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
-	bool keep_flags;             /* COLD_MISS: as the first look did; others: the program's are at CTX_FLAGS_HOME */
+	bool keep_flags;             /* COLD_MISS, COLD_AWAY: as the first look did; others: the program's are at CTX_FLAGS_HOME */
 	enum lookup_path path;       /* COLD_MISS */
 	uint8_t *none;               /* COLD_MISS: a jump to where nothing was found; or NULL */
 	const struct path_place *place;      /* COLD_MEASURED: the edge that is taken; COLD_CASE: the switch */
@@ -72,7 +77,8 @@ struct cold {
 	uint8_t number, entry;       /* COLD_HIT: the registers that have its key, and where it is not */
 	uint32_t way;                /* enum slope_edge_way */
 	uint64_t target;             /* COLD_MEASURED; COLD_SAMPLE: of the call; 0: in rcx */
-	const struct symbols_range *code;    /* COLD_FAR: the module's */
+	const struct symbols_range *code;    /* COLD_FAR, COLD_AWAY: the module's */
+	uint32_t module;             /* COLD_AWAY: codeplaces_module */
 	struct known_path known;     /* COLD_WAY */
 	unsigned step;               /* COLD_BRANCH and COLD_STACK: the one that left; COLD_ODD_STACK: the one before which */
 };
@@ -100,6 +106,7 @@ struct maker {
 		bool kept;               /* flags are alive there */
 	} check[TRACE_ACCESSES];
 	unsigned checks;
+	bool loops;                  /* the trace comes back to itself */
 	struct cold cold[COLD_MAX];
 	unsigned colds;
 	struct exit exit[EXITS_MAX];
@@ -108,6 +115,8 @@ struct maker {
 	uint32_t marks;
 	unsigned borrow_from, borrow_to;     /* from the checks of the one step to those of the other the spare register is borrowed */
 	uint64_t call_pc;            /* of the call that is made here, 0: none, or one that is made elsewhere */
+	struct codecache_jumps *jumps;       /* the table that it jumps by at its end, and how; NULL: none that has landings */
+	struct table_use use;
 	struct known_path path;      /* CTX_PATH on the way that is being made */
 	uint16_t stack_origin;       /* of a stack pointer that is known to be a multiple of 4, 0: none */
 	int32_t stack_plus;
@@ -194,11 +203,6 @@ static inline uint64_t making_target(const struct step *s)
 
 /* ---- transfers.c ---- */
 
-/*
- * Is the address in rcx at its place in this half of the table? Then eax leads to its target; otherwise a jump. Flags are kept
- * by way of rdx.
- */
-uint8_t *transfers_probe(struct emit *e, unsigned half, bool keep_flags);
 /* The last step, STEP_LAST: a call, a return, a jump or anything that C does. */
 void transfers_last(struct maker *m, const struct step *s);
 /*
@@ -207,7 +211,31 @@ void transfers_last(struct maker *m, const struct step *s);
  */
 void transfers_before_stub(struct maker *m, unsigned step);
 /* Conditional branches and moves of the stack on their way out. */
-void transfers_cold(struct maker *m, const struct cold *c);
+void transfers_cold(struct maker *m, struct cold *c);
+
+/* ---- lookups.c ---- */
+
+/* The operand of an indirect call or jump into rcx; the program's rcx goes to the context. */
+void lookups_load(struct maker *m, const struct step *s);
+/* The program's address is in rcx, its own rcx in the context: find the translation and go there. */
+void lookups_go(struct maker *m, bool keep_flags, enum lookup_path path);
+/* A jump to the address in rcx. Out of a stub it ends in a function; elsewhere it does if it leaves the module. */
+void lookups_observe(struct maker *m, const struct step *s);
+/* Is the jump one that may stay in its module, so that all of it is lookups_stay's? */
+bool lookups_may_stay(const struct maker *m, const struct step *s);
+/* The jump itself, with the block's register still borrowed; C is asked where it does leave the module. */
+void lookups_stay(struct maker *m, const struct step *s);
+void lookups_cold(struct maker *m, struct cold *c);
+
+/* ---- landings.c ---- */
+
+/* Does the trace end with a jump by a table that can have landings? m->jumps is what is known of it then. */
+void landings_find(struct maker *m);
+/* Before the step m->use.step: the landing into r11. */
+void landings_read(struct maker *m);
+/* The jump at the end. */
+void landings_jump(struct maker *m, const struct step *s);
+void landings_cold(struct maker *m, struct cold *c);
 
 /* ---- doubts.c ---- */
 

@@ -6,6 +6,7 @@
  *   codeplaces.c   addresses of code to functions and modules (symbols.c)
  *   activations.c  calls, returns, jumps between functions, signal handlers
  *   usual.S        usual calls and returns, in assembly
+ *   longreads.S    reads of many cells, in assembly
  *   quick.c        those that it leaves, without a way through all that (compacting.h: the log at returns)
  *   fibers.c       one fiber per stack: the program's own, and coroutines'
  *   reports.c      calls of C out of translated code; what else is added to it: making.h
@@ -146,6 +147,8 @@ uint64_t codeplaces_next_entry(uint64_t address);
 uint64_t codeplaces_own_address(uint64_t address);
 /* Where the module around this code has its code, for good; NULL when there is none. */
 const struct symbols_range *codeplaces_code_range(uint64_t address);
+/* A number for the module in whose such range the address lies; 0: it lies in none. */
+uint32_t codeplaces_module(uint64_t address);
 /* Does the address show an ELF file? */
 bool codeplaces_is_elf(uint64_t address);
 /* Code in this range is gone. */
@@ -192,6 +195,7 @@ void reports_call(struct emit *e, const void *function, const struct argument ar
 void reports_access(struct emit *e, const struct access *a);
 /* What they call. */
 void reports_read(uint64_t address, uint64_t bytes);
+void reports_read_cell(uint64_t address);        /* of 4 bytes; tries first whether it was handed on by another thread */
 void reports_write(uint64_t address, uint64_t bytes);
 
 /* Does this processor, with cells of this size, have what the checks of checks.c need? */

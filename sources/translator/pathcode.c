@@ -122,7 +122,7 @@ void pathcode_edge(struct maker *m, const struct path_place *place, uint32_t edg
 	else if (g->core->way[edge] == SLOPE_WAY_TAIL)
 		pathmaking_set_entry(m, g->flow.edge[edge].target, room);
 	else if (g->flow.edge[edge].target)
-		pathmaking_set(m, pathplaces_begin(g->flow.edge[edge].target), room);
+		pathmaking_set(m, pathbegins_at(g->flow.edge[edge].target), room);
 	if (c)
 		c->back = m->e.at;
 	if (flags)

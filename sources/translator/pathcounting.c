@@ -7,7 +7,8 @@
 struct room_here pathmaking_room(uint64_t target)
 {
 	/* What checks may still compare is known to checks.c alone. */
-	struct wanted wanted = target && !observer.on ? effects_wanted(target) : (struct wanted){ ARITHMETIC_FLAGS, UINT16_MAX };
+	struct wanted all = { .flags = ARITHMETIC_FLAGS, .registers = UINT16_MAX };
+	struct wanted wanted = target && !observer.on ? effects_wanted(target) : all;
 
 	return (struct room_here){ wanted.registers, wanted.flags != 0, { NO_REGISTER, NO_REGISTER }, NO_REGISTER };
 }
@@ -127,7 +128,7 @@ void pathmaking_set(struct maker *m, uint64_t value, struct room_here room)
 /* CTX_PATH = value, where a function begins. */
 void pathmaking_set_entry(struct maker *m, uint64_t pc, struct room_here room)
 {
-	pathmaking_set(m, pathplaces_begin(pc), room);
+	pathmaking_set(m, pathbegins_at(pc), room);
 	if (observer.path_contexts && !codeplaces_in_linkage(pc))
 		pathcode_context(m, codeplaces_function(pc), room.flags);
 }

@@ -18,7 +18,7 @@ uint64_t *pathevents_kept(struct context *ctx, uint64_t sp)
 /* A path begins here, in the same context as before. */
 void pathevents_begin_at(struct context *ctx, uint64_t pc, uint64_t measured)
 {
-	ctx->path = pathplaces_begin(pc) | measured;
+	ctx->path = pathbegins_at(pc) | measured;
 }
 
 /* The same where a function begins. */
@@ -87,7 +87,7 @@ void pathevents_miss_packed(uint64_t key, const struct path_graph *g)
 static void count_in_tree(struct context *ctx, uint32_t graph, uint64_t number)
 {
 	const struct slope_thread *core = ctx->fiber->core;
-	const struct slope_context *node = core->contexts->place[core->depth - 1];
+	const struct slope_context *node = core->contexts->place[slope_thread_depth(core) - 1];
 
 	pathevents_row(ctx, &(struct slope_path_row){
 		.graph = graph, .context = node ? node->number : SLOPE_PATH_CONTEXT_NONE, .number = number, .stop = SLOPE_PATH_NOT_STOPPED,

@@ -293,7 +293,7 @@ void pathevents_return(uint64_t sp)
 	/* What returns next does not look at that, and goes by way of the call. */
 	lock_take(&runtime.lock);
 	if (pathplaces_call_before(*(const uint64_t *)sp)) {
-		ctx->path = pathplaces_begin_behind(*(const uint64_t *)sp);
+		ctx->path = pathbegins_behind(*(const uint64_t *)sp);
 		ctx->landed = 0;
 	}
 	lock_give(&runtime.lock);

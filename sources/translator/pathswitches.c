@@ -47,7 +47,7 @@ static struct path_case case_of(const struct path_graph *g, uint32_t first, uint
 
 	if (!ends_path(e))
 		return (struct path_case){ .becomes = (uint64_t)e->add };
-	uint64_t begin = e->to == SLOPE_PATH_OUT ? pathplaces_begin(g->flow.edge[edge].target) : path_begin(g, e->to);
+	uint64_t begin = e->to == SLOPE_PATH_OUT ? pathbegins_at(g->flow.edge[edge].target) : path_begin(g, e->to);
 
 	return (struct path_case){ .becomes = begin, .more = (uint64_t)(e->add - g->core->paths.edge[first].add), .ends = 1 };
 }

@@ -32,7 +32,8 @@
 #define PLAN_CACHE 0x60000000ul
 #define PLAN_CACHE_END 0x70000000ul
 #define PLAN_SELF 0x70000000ul
-#define PLAN_TARGETS 0x78000000          /* the code cache's targets of indirect branches, up to PLAN_SELF_END */
+#define PLAN_TARGETS 0x78000000          /* the code cache's targets of indirect branches, up to */
+#define PLAN_LANDINGS 0x7f000000ul       /* where entries of the program's jump tables land, up to PLAN_SELF_END */
 #define PLAN_SELF_END 0x80000000ul
 #define PLAN_BREAK 0x100000000ul
 #define PLAN_BREAK_END 0x400000000ul

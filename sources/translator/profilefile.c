@@ -5,6 +5,7 @@
  */
 #include "sources/translator/observing.h"
 
+#include <linux/errno.h>
 #include <linux/fcntl.h>
 
 #include "format/encode.h"
@@ -153,6 +154,11 @@ static void write_to(const char *path, struct slope_run_info *run)
 	append_number(temporary, n, own_pid());
 	long fd = system_open(temporary, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
 
+	/* The program has used up its descriptors, and here it ends, or this is a copy of it. */
+	if (fd == -EMFILE) {
+		system_close(0);
+		fd = system_open(temporary, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
+	}
 	if (fd < 0) {
 		system_say("cannot write ", temporary, "; choose another place with -o FILE", NULL);
 		return;

@@ -14,32 +14,25 @@
 #include "sources/translator/compacting.h"
 
 #define AS_ASSEMBLY_HAS_IT(what, field, value) _Static_assert(offsetof(struct what, field) == (value), "as gate.S or usual.S has it")
-AS_ASSEMBLY_HAS_IT(slope_thread, top_stamp, CORE_STAMP);
 AS_ASSEMBLY_HAS_IT(slope_thread, owned, CORE_OWNED);
 AS_ASSEMBLY_HAS_IT(slope_thread, top, CORE_FRAME);
-AS_ASSEMBLY_HAS_IT(slope_thread, hint_span, CORE_HINT_SPAN);
-AS_ASSEMBLY_HAS_IT(slope_thread, hint, CORE_HINT);
 AS_ASSEMBLY_HAS_IT(slope_thread, clock, CORE_CLOCK);
+AS_ASSEMBLY_HAS_IT(slope_thread, own_kept, CORE_OWN_KEPT);
 AS_ASSEMBLY_HAS_IT(slope_thread, stamp_limit, CORE_STAMP_LIMIT);
 AS_ASSEMBLY_HAS_IT(slope_thread, last, CORE_LAST);
-AS_ASSEMBLY_HAS_IT(slope_thread, depth, CORE_DEPTH);
-AS_ASSEMBLY_HAS_IT(slope_thread, calls, CORE_CALLS);
 AS_ASSEMBLY_HAS_IT(slope_thread, tally, CORE_TALLY);
 AS_ASSEMBLY_HAS_IT(slope_thread, tallies, CORE_TALLIES);
 AS_ASSEMBLY_HAS_IT(slope_thread, tally_capacity, CORE_TALLIES_MAX);
 AS_ASSEMBLY_HAS_IT(slope_thread, plain, CORE_PLAIN);
 AS_ASSEMBLY_HAS_IT(slope_frame, record, FRAME_RECORD);
 AS_ASSEMBLY_HAS_IT(slope_frame, sp, FRAME_SP);
-AS_ASSEMBLY_HAS_IT(slope_frame, rms, FRAME_RMS);
 AS_ASSEMBLY_HAS_IT(slope_frame, fn, FRAME_FN);
 AS_ASSEMBLY_HAS_IT(slope_frame, flags, FRAME_FLAGS);
 AS_ASSEMBLY_HAS_IT(slope_frame, log, FRAME_LOG);
 AS_ASSEMBLY_HAS_IT(slope_frame, tally_base, FRAME_TALLIES);
 AS_ASSEMBLY_HAS_IT(slope_frame, stamp, FRAME_STAMP);
-AS_ASSEMBLY_HAS_IT(slope_frame, cost[0].entry, FRAME_ENTRY);
-AS_ASSEMBLY_HAS_IT(slope_frame, cost[0].child, FRAME_CHILD);
+AS_ASSEMBLY_HAS_IT(slope_frame, entry[0], FRAME_ENTRY);
 AS_ASSEMBLY_HAS_IT(slope_record, fn, RECORD_FN);
-AS_ASSEMBLY_HAS_IT(slope_record, flags, RECORD_FLAGS);
 AS_ASSEMBLY_HAS_IT(slope_record, active, RECORD_ACTIVE);
 AS_ASSEMBLY_HAS_IT(slope_record, tally, RECORD_TALLY);
 AS_ASSEMBLY_HAS_IT(slope_record, again, RECORD_AGAIN);
@@ -47,7 +40,6 @@ AS_ASSEMBLY_HAS_IT(slope_again, n, AGAIN_N);
 AS_ASSEMBLY_HAS_IT(slope_again, cost, AGAIN_COST);
 AS_ASSEMBLY_HAS_IT(slope_again, count, AGAIN_COUNT);
 AS_ASSEMBLY_HAS_IT(slope_record, edge, RECORD_EDGE);
-AS_ASSEMBLY_HAS_IT(slope_record, self, RECORD_SELF);
 AS_ASSEMBLY_HAS_IT(slope_record, nested, RECORD_NESTED);
 AS_ASSEMBLY_HAS_IT(slope_edge, caller, EDGE_CALLER);
 AS_ASSEMBLY_HAS_IT(slope_edge, first, EDGE_FIRST);
@@ -57,10 +49,13 @@ AS_ASSEMBLY_HAS_IT(slope_tally, callee, TALLY_CALLEE);
 AS_ASSEMBLY_HAS_IT(slope_tally, outer, TALLY_OUTER);
 AS_ASSEMBLY_HAS_IT(slope_tally, calls, TALLY_CALLS);
 AS_ASSEMBLY_HAS_IT(slope_tally, cost, TALLY_COST);
+AS_ASSEMBLY_HAS_IT(codecache_target, code, TARGET_CODE);
 AS_ASSEMBLY_HAS_IT(codecache_target, fn, TARGET_FN);
 AS_ASSEMBLY_HAS_IT(fiber, tail_run, FIBER_TAIL_RUN);
 _Static_assert(sizeof(struct slope_frame) == FRAME_BYTES, "as usual.S has it");
-_Static_assert(FRAME_FLAGS == FRAME_FN + 4 && FRAME_LOG == FRAME_FN + 6 && FRAME_STAMP == FRAME_TALLIES + 4, "as usual.S stores them");
+AS_ASSEMBLY_HAS_IT(slope_frame, stamp_again, FRAME_STAMP + 4);
+AS_ASSEMBLY_HAS_IT(slope_thread, clock_again, CORE_CLOCK + 4);
+_Static_assert(FRAME_FLAGS == FRAME_FN + 4 && FRAME_LOG == FRAME_FN + 6, "as usual.S stores them");
 _Static_assert(sizeof(struct slope_tally) + sizeof(uint64_t) == TALLY_BYTES, "as usual.S has it");
 _Static_assert(SLOPE_AGAIN == AGAIN_PLACES && sizeof(struct slope_again) == 24, "as usual.S has it");
 _Static_assert(EDGE_NESTED + sizeof(uint64_t) == EDGE_ROW, "as usual.S has it");
@@ -111,26 +106,26 @@ SLOPE_INLINE struct slope_record *usual_record(uint64_t fn)
 SLOPE_INLINE void find_place(struct slope_thread *core, uint32_t fn)
 {
 	struct slope_contexts *c = core->contexts;
-	struct slope_context **place = &c->place[core->depth - 1], *above = place[-1], *child = NULL;
+	struct slope_context **place = &c->place[slope_thread_depth(core) - 1], *above = place[-1], *child = NULL;
 
-	core->top->flags = SLOPE_FRAME_PLACED;
+	core->top->flags |= SLOPE_FRAME_PLACED;
 	if (SLOPE_LIKELY(above != NULL))
 		child = (above->level == c->last ? above->twin : above)->child;
 	if (SLOPE_LIKELY(child && child->fn == fn))
 		*place = child;
 	else
-		apart((const void *)slope_placing_find, (uint64_t)core, core->depth - 1, 0, 0);
+		apart((const void *)slope_placing_find, (uint64_t)core, slope_thread_depth(core) - 1, 0, 0);
 }
 
 /* It ends, having spent so much. */
 SLOPE_INLINE void count_at_place(const struct slope_thread *core, const struct slope_frame *f, uint64_t spent)
 {
-	struct slope_context *node = core->contexts->place[core->depth - 1];
+	struct slope_context *node = core->contexts->place[slope_thread_depth(core) - 1];
 
 	if (SLOPE_UNLIKELY(!node))
 		return;
 	node->calls++;
-	node->cost[0] += spent - f->cost[0].child;
+	node->cost[0] += spent - f->child[0];
 	node->cost[1] += spent;
 }
 
@@ -141,13 +136,13 @@ SLOPE_INLINE bool usual_call(uint64_t fn, uint64_t sp)
 	uint64_t cost = CTX->cost[0];
 	struct slope_record *record;
 
-	if (SLOPE_UNLIKELY(CTX->odd) || !(record = usual_record(fn)) || SLOPE_UNLIKELY(core->top->sp <= sp || !core->plain) ||
-	    SLOPE_UNLIKELY(record->flags && core->depth == core->contexts->places) ||
+	if (SLOPE_UNLIKELY(CTX->odd & ODD_ALL) || !(record = usual_record(fn)) || SLOPE_UNLIKELY(core->top->sp <= sp || !core->plain) ||
+	    SLOPE_UNLIKELY(record->flags && slope_thread_depth(core) == core->contexts->places) ||
 	    SLOPE_UNLIKELY(!slope_frames_push_usual(core, record, sp, &cost, 1, (uint32_t)CTX->log)))
 		return false;
 	if (SLOPE_UNLIKELY(record->flags))
 		find_place(core, (uint32_t)fn);
-	show(core->top_stamp, sp, (uint32_t)fn);
+	show(slope_thread_stamp(core), sp, (uint32_t)fn);
 	return true;
 }
 
@@ -181,12 +176,12 @@ SLOPE_INLINE bool usual_return(uint64_t sp)
 	struct slope_thread *core = CTX->core;
 	struct slope_frame *f = core->top;
 
-	if (SLOPE_UNLIKELY(CTX->odd | (f->flags & ~SLOPE_FRAME_PLACED)) ||
+	if (SLOPE_UNLIKELY((CTX->odd & ODD_ALL) | (f->flags & ~(SLOPE_FRAME_PLACED | SLOPE_FRAME_SUMS))) ||
 	    SLOPE_UNLIKELY(f->sp != sp || core->tallies == core->tally_capacity || !core->plain))
 		return false;
-	uint64_t spent = CTX->cost[0] - f->cost[0].entry, end = (uint32_t)CTX->log, n = (uint64_t)f->rms;
+	uint64_t spent = CTX->cost[0] - f->entry[0], end = (uint32_t)CTX->log, n = (uint64_t)slope_frame_rms(f);
 
-	if (SLOPE_UNLIKELY(f->flags))
+	if (SLOPE_UNLIKELY(f->flags & SLOPE_FRAME_PLACED))
 		count_at_place(core, f, spent);
 	if (core->tallies == f->tally_base) {
 		/* It has called nobody: all entries are its own, and the caller may look at them later. */
@@ -203,7 +198,7 @@ SLOPE_INLINE bool usual_return(uint64_t sp)
 		apart((const void *)slope_frames_point, (uint64_t)core, (uint64_t)f->record, n, spent);
 	if (SLOPE_UNLIKELY(end - f[-1].log > SLOPE_LOG_SECTION_BYTES))
 		apart((const void *)slope_log_shorten, (uint64_t)core, 0, 0, 0);
-	show(core->top_stamp, f[-1].sp, f[-1].fn);
+	show(slope_thread_stamp(core), f[-1].sp, f[-1].fn);
 	return true;
 }
 

@@ -18,6 +18,7 @@
  *   execing.c           other programs in its place
  *   vforks.c            children by vfork and posix_spawn
  *   selfview.c          /proc/self as it should be
+ *   limits.c            limits to its memory, which are not for ours
  *   signals.h           its signals and their handlers, and in which files
  *
  *   threading.c         threads of the program: their start and end, waiting for all of them
@@ -147,6 +148,20 @@ bool selfview_names(uint64_t path, const char *what);
 long selfview_link(uint64_t to, uint64_t room);
 long selfview_open_maps(int flags);
 
+/* ---- limits.c; with the lock held ---- */
+
+/* Is this system call about a limit to the program's memory? Then it is answered here. */
+bool limits_are_meant(long number, const uint64_t *args);
+long limits_call(long number, const uint64_t *args);
+/* May it have so much more? `data`: to write to, for itself alone. Where `start` is not 0, in place of what is there. */
+bool limits_allow(uint64_t start, uint64_t bytes, bool data);
+/* For a program in this one's place, which has a translator: an option that says all of it, or NULL. */
+const char *limits_as_option(void);
+bool limits_option(const char *option);
+/* For one that has none; and when it could not be run. */
+void limits_tell_kernel(void);
+void limits_take_back(void);
+
 /* ---- rooms.c ---- */
 
 /* What a thread needs of memory: its stacks, and a window for its context and, if there are not too many, its shadow. */
@@ -204,6 +219,8 @@ bool threading_wanted(const struct context *ctx);
 void threading_empty_cache(uint64_t generation);
 
 /* ---- signals.c, dispositions.c ---- */
+
+#define TRAP_FLAG 0x100u         /* the processor goes on step by step, to where a signal can be delivered */
 
 /* Before the program's first instruction. */
 void signals_start(void);

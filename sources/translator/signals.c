@@ -20,10 +20,10 @@
 
 #include <linux/mman.h>
 
-#define TRAP_FLAG 0x100u
 #define ALIGNMENT_FLAG 0x40000u
 #define RED_ZONE 128
 #define FPSTATE_BYTES 512u
+#define MEMORY_KEYS (UINT64_C(1) << 9)   /* of XSAVE's components */
 
 struct frame {
 	uint64_t restorer;
@@ -84,6 +84,19 @@ void signals_go_to(struct ucontext *uc, uint64_t pc)
 	uc->uc_mcontext.rip = block ? block->code : pc;
 }
 
+/* As the kernel does it: a handler begins with the initial state, whatever the program has made of rounding and exceptions. */
+static void begin_vectors(struct ucontext *uc)
+{
+	struct _xstate *state = (struct _xstate *)uc->uc_mcontext.fpstate;
+
+	/* Components that are not there are initial; the one of memory keys stays. */
+	if (fpstate_bytes(uc) > FPSTATE_BYTES)
+		state->xstate_hdr.xfeatures &= MEMORY_KEYS;
+	memset(&state->fpstate, 0, offsetof(struct _fpstate, reserved3));
+	state->fpstate.cwd = 0x37f;
+	state->fpstate.mxcsr = 0x1f80;
+}
+
 /* `uc` has the program's registers but for rip; afterwards those of its handler, ready to be translated. */
 static void begin_handler(struct ucontext *uc, int number, const void *info, uint64_t pc, uint64_t mask)
 {
@@ -101,6 +114,7 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	f->uc = *uc;
 	f->uc.uc_mcontext.rip = pc;
 	f->uc.uc_mcontext.fpstate = (void *)fpstate;
+	begin_vectors(uc);
 	f->uc.uc_stack = context_here()->altstack;
 	f->uc.uc_sigmask = (sigset_t)(mask | context_here()->faults_blocked);
 	slope_copy(f->info, info, sizeof f->info);
@@ -169,7 +183,10 @@ uint64_t signals_return(struct context *ctx)
 
 /* ---- our own handler ---- */
 
-/* A repeated string instruction that is observed: C looks behind it, and a step for each repetition would take long. */
+/*
+ * A repeated string instruction that is observed: C looks behind it, and a step for each repetition would take long. Where only
+ * paths are followed, a counter may be all that is behind it.
+ */
 static bool is_observed_string(uint64_t rip)
 {
 	const uint8_t *code = (const uint8_t *)rip;
@@ -178,7 +195,7 @@ static bool is_observed_string(uint64_t rip)
 
 	for (; *code == 0x66 || *code == 0x67 || (*code & 0xf0) == 0x40 || (*code & 0xfe) == 0xf2; code++)
 		repeated |= (*code & 0xfe) == 0xf2;
-	return observer.looks && repeated && ((*code >= 0xa4 && *code <= 0xa7) || (*code >= 0xaa && *code <= 0xaf));
+	return observer.on && repeated && ((*code >= 0xa4 && *code <= 0xa7) || (*code >= 0xaa && *code <= 0xaf));
 }
 
 /* A signal is waiting: step on, and begin no system call. */
@@ -305,10 +322,36 @@ static void fail(int number, uint64_t rip, uint64_t address)
 	die_by(number);
 }
 
+/* The bytes of the breakpoint that has just run; 0: none has. */
+static unsigned breakpoint_bytes(int number, const siginfo_t *info, uint64_t rip)
+{
+	const uint8_t *behind = (const uint8_t *)rip;
+
+	if (number != SIGTRAP || info->si_code != SI_KERNEL || rip < PLAN_CACHE || rip >= PLAN_CACHE_END)
+		return 0;
+	return behind[-1] == 0xcc ? 1 : 2;
+}
+
+/* A breakpoint has run when it is told, and what stands behind it in the cache may be the next instruction's check. */
+static uint64_t fault_pc(struct ucontext *uc, unsigned breakpoint)
+{
+	uc->uc_mcontext.rip -= breakpoint;
+	uint64_t pc = faults_pc(uc);
+
+	if (!breakpoint || pc == FAULTS_NOWHERE)
+		return pc;
+	/* It counts itself, and ends a basic block. */
+	if (observer.on && observer.unit_ir >= 0)
+		context_here()->cost[observer.unit_ir]++;
+	if (observer.on && observer.unit_bb >= 0)
+		context_here()->cost[observer.unit_bb]++;
+	return pc + breakpoint;
+}
+
 static void on_fault(int number, siginfo_t *info, struct ucontext *uc)
 {
 	struct context *ctx = context_here();
-	uint64_t pc = faults_pc(uc);
+	uint64_t pc = fault_pc(uc, breakpoint_bytes(number, info, uc->uc_mcontext.rip));
 
 	if (pc == FAULTS_SKIPPED)
 		return;
@@ -344,7 +387,7 @@ void signals_handle(int number, siginfo_t *info, struct ucontext *uc)
 {
 	if (faults_code_written(number, info, uc) || is_asked(number, info, uc))
 		return;
-	if (is_fault(number, info) && lending_tell(uc))
+	if (is_fault(number, info) && number != SIGTRAP && lending_tell(uc))
 		return;
 	if (number == SIGSEGV && lending_begin(context_here(), info, uc)) {
 		context_here()->asked = 1;       /* so that it is stepped through */

@@ -16,7 +16,6 @@
 
 #define SCRIPTS_MAX 5
 #define SCRIPT_LINE_BYTES 256u
-#define ARGUMENTS_MAX 65536u
 #define HWCAP2_FSGSBASE 2u
 
 struct runtime runtime;
@@ -53,12 +52,12 @@ static void take_option(struct start *start, const char *option)
 			system_stop("--window-log2=", value, ": give a number from 35 to 44", NULL);
 	} else if ((value = system_after(option, "--log-file="))) {
 		system_log = value;
-	} else if (!counters_option(option) && !observing_option(option)) {
+	} else if (!counters_option(option) && !observing_option(option) && !limits_option(option)) {
 		system_stop("slope-translator: unknown option ", option, NULL);
 	}
 }
 
-/* Options up to `--`; what children get, all but --argv0, stays in runtime. */
+/* Options up to `--`; what children get, all but those of one program, stays in runtime. */
 static void take_options(struct start *start, int argc, char **argv)
 {
 	int i = 1;
@@ -66,7 +65,7 @@ static void take_options(struct start *start, int argc, char **argv)
 	runtime.options = argv + 1;
 	for (; i < argc && !system_same(argv[i], "--"); i++) {
 		take_option(start, argv[i]);
-		if (!system_after(argv[i], "--argv0="))
+		if (!system_after(argv[i], "--argv0=") && !limits_option(argv[i]))
 			runtime.options[runtime.option_count++] = argv[i];
 	}
 	if (i + 1 >= argc)
@@ -79,8 +78,11 @@ static void take_options(struct start *start, int argc, char **argv)
 /* "#! interpreter [argument]": the interpreter's arguments, followed by the script's path and its arguments. */
 static char **script_arguments(char *line, char **argv)
 {
-	char **to = system_pages(slope_page_round(ARGUMENTS_MAX * sizeof *to), true), *end;
-	size_t n = 0;
+	size_t count = 0, n = 0;
+
+	while (argv[count])
+		count++;
+	char **to = system_pages(slope_page_round((count + 4) * sizeof *to), false), *end;
 
 	for (line += 2; *line == ' ' || *line == '\t'; line++)
 		;
@@ -99,7 +101,7 @@ static char **script_arguments(char *line, char **argv)
 		to[n++] = line;
 	}
 	to[n++] = (char *)runtime.program;
-	for (argv++; *argv && n + 1 < ARGUMENTS_MAX; argv++)
+	for (argv++; *argv; argv++)
 		to[n++] = *argv;
 	return to;
 }

@@ -68,6 +68,8 @@ static long do_mmap(const uint64_t *a)
 	bool over = a[3] & MAP_FIXED && space_any(&runtime.space, a[0], slope_page_round(a[1]));
 	long got;
 
+	if (!limits_allow(over ? a[0] : 0, slope_page_round(a[1]), a[2] & PROT_WRITE && !(a[3] & MAP_SHARED)))
+		return -ENOMEM;
 	if (over)
 		code_may_change(a[0], a[1]);
 	got = space_mmap(&runtime.space, a[0], a[1], (int)a[2], (int)a[3], (int)a[4], a[5]);
@@ -92,6 +94,8 @@ static long do_mremap(const uint64_t *a)
 	uint64_t old_bytes = slope_page_round(a[1]), bytes = slope_page_round(a[2]);
 	long got;
 
+	if (bytes > old_bytes && !limits_allow(0, bytes - old_bytes, true))
+		return -ENOMEM;
 	code_may_change(a[0], a[1]);
 	if (a[3] & MREMAP_FIXED)
 		code_may_change(a[4], a[2]);
@@ -109,6 +113,9 @@ static long do_mremap(const uint64_t *a)
 static long do_brk(uint64_t end)
 {
 	uint64_t before = runtime.space.break_end;
+
+	if (end > before && !limits_allow(0, slope_page_round(end) - slope_page_round(before), true))
+		return (long)before;
 	long now = space_brk(&runtime.space, end);
 
 	if ((uint64_t)now < before)
@@ -118,6 +125,8 @@ static long do_brk(uint64_t end)
 
 static long change_memory(long number, const uint64_t *a)
 {
+	if (limits_are_meant(number, a))
+		return limits_call(number, a);
 	switch (number) {
 	case __NR_mmap:
 		return do_mmap(a);
@@ -280,6 +289,12 @@ static long without_filter(void)
 	return 0;
 }
 
+/* All of our memory would have to be there, the shadow too; whether the program's is locked nobody can see. */
+static long do_mlockall(uint64_t flags)
+{
+	return !flags || flags & ~(uint64_t)(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) || flags == MCL_ONFAULT ? -EINVAL : 0;
+}
+
 static long do_seccomp(struct context *ctx, uint64_t *args)
 {
 	if (args[0] == SECCOMP_SET_MODE_FILTER && args[1] & SECCOMP_FILTER_FLAG_NEW_LISTENER)
@@ -317,6 +332,14 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 		return do_prctl(ctx, args);
 	case __NR_seccomp:
 		return do_seccomp(ctx, args);
+	case __NR_setrlimit:
+	case __NR_getrlimit:
+	case __NR_prlimit64:
+		return limits_are_meant(number, args) ? memory_call(number, args) : pass_on(ctx, args);
+	case __NR_mlockall:
+		return do_mlockall(args[0]);
+	case __NR_munlockall:
+		return 0;
 	case __NR_pkey_mprotect:
 		return (int)args[3] == -1 ? memory_call(__NR_mprotect, args) : -EINVAL;
 	case __NR_rt_sigaction:
@@ -379,14 +402,16 @@ uint64_t syscalls_do(struct context *ctx, uint64_t next)
 	if (observer.on)
 		kerneldata_before(number, args);
 	result = do_call(ctx, args, next);
-	if (result == SYSCALLS_NOT_MADE)
+	if (result == SYSCALLS_NOT_MADE) {
+		ctx->flags |= TRAP_FLAG;     /* the signal that waits is delivered before it is tried again */
 		return next - SYSCALL_BYTES;
+	}
 	if (observer.on)
 		kerneldata_after(number, args, result);
 	if (observer.paths)
 		pathevents_called(ctx, next - SYSCALL_BYTES, next);
 	ctx->reg[REG_RAX] = (uint64_t)result;
 	ctx->reg[REG_RCX] = next;
-	ctx->reg[REG_R11] = ctx->flags & ~UINT64_C(0x100);    /* without the trap flag: that is ours */
+	ctx->reg[REG_R11] = ctx->flags & ~(uint64_t)TRAP_FLAG;        /* that one is ours */
 	return next;
 }

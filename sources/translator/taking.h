@@ -38,7 +38,7 @@ SLOPE_INLINE struct taking taking_look(const uint32_t *word, uint32_t lanes, uin
 /* Behind taking_look: the stale ones. */
 SLOPE_INLINE void taking_move(struct slope_thread *core, uint32_t *word, uint32_t stale)
 {
-	uint32_t top = core->top_stamp, seen = slope_stamp_seen(top, core->marks);
+	uint32_t top = slope_thread_stamp(core), seen = slope_stamp_seen(top, core->marks);
 	uint64_t entries;
 
 	__asm__ volatile("vptestmd %3%{1to16%}, %%zmm16, %%k2%{%%k1%}\n\t"
@@ -67,7 +67,7 @@ SLOPE_INLINE void taking_read(struct slope_thread *core, uint64_t cell, uint32_t
 
 		if (SLOPE_UNLIKELY(*core->log_end >= SLOPE_LOG_BYTES))
 			slope_log_settle(core);
-		t = taking_look(word + n, (1u << left) - 1, core->top_stamp);
+		t = taking_look(word + n, (1u << left) - 1, slope_thread_stamp(core));
 		if (SLOPE_UNLIKELY(t.odd))
 			slope_thread_read_apart(core, cell + n, word + n, left);
 		else if (t.stale)

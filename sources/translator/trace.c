@@ -182,7 +182,8 @@ static void look_across_call(struct trace *t, const struct step *s)
 {
 	if (s->i.mnemonic != ZYDIS_MNEMONIC_CALL || runtime.flags_cross_calls)
 		return;
-	if (effects_begins_with_flags(s->next) || (s->i.raw.imm[0].is_relative && effects_begins_with_flags(target_of(s))))
+	if (effects_begins_with_flags(s->next) || (s->i.raw.imm[0].is_relative &&
+	    (effects_begins_with_flags(target_of(s)) || effects_flags_pass(target_of(s), s->next))))
 		t->entry_flags = true;
 }
 
@@ -225,7 +226,7 @@ static struct stub see_through(const struct step *s)
 static struct wanted wanted_behind(const struct trace *t)
 {
 	const struct step *last = &t->step[t->steps - 1];
-	struct wanted all = { ARITHMETIC_FLAGS, UINT16_MAX };
+	struct wanted all = { .flags = ARITHMETIC_FLAGS, .registers = UINT16_MAX };
 
 	if (t->next)
 		return effects_wanted(t->next);
@@ -236,6 +237,8 @@ static struct wanted wanted_behind(const struct trace *t)
 	/* A stub of the linkage table jumps to a function. */
 	if (!runtime.flags_cross_calls && (effects_is_call_or_return(&last->i) ||
 	    (last->i.mnemonic == ZYDIS_MNEMONIC_JMP && codeplaces_is_stub(t->start))))
+		all.flags = 0;
+	else if (last->i.mnemonic == ZYDIS_MNEMONIC_JMP && tablejumps_flags_are_dead(t))
 		all.flags = 0;
 	return all;
 }
@@ -286,7 +289,9 @@ static bool add_step(struct trace *t, uint64_t pc, ZydisDecodedOperand *operand)
 	struct step *s = &t->step[t->steps];
 	size_t bytes = effects_readable(pc);
 
-	*s = (struct step){ .pc = pc };
+	/* The decoder clears its own, and the origins come later: most of it. */
+	memset(&s->pc, 0, offsetof(struct step, origin) - offsetof(struct step, pc));
+	s->pc = pc;
 	if (bytes && decoder_decode(&runtime.decoder, (const void *)pc, bytes, &s->i)) {
 		s->next = pc + s->i.length;
 		s->far = far_operand(s);

@@ -105,11 +105,35 @@ struct trace {
 /* False when there is no code at pc. Stops the process where there are bytes that are no instruction. */
 bool trace_make(struct trace *t, uint64_t pc);
 
+/* ---- tablejumps.c ---- */
+
+#define TABLEJUMPS_ENTRIES 1024u         /* more are not looked at */
+
+/* How the jump at the end of a trace goes by a table. */
+struct table_use {
+	uint64_t table;
+	unsigned bytes;              /* of an entry: 8, an address; 4, a distance from the table */
+	int index;                   /* the register that has the entry's number, */
+	int base;                    /* and one that must have base_value for this to be the table; NO_REGISTER: it is */
+	uint64_t base_value;
+	unsigned step;               /* that reads the entry: the registers are those before it */
+};
+
+/* Does it? */
+bool tablejumps_find(const struct trace *t, struct table_use *use);
+/* How many entries it has that are code of this module, and perhaps of what lies behind it. 0: somebody may write to it. */
+uint32_t tablejumps_entries(const struct table_use *use, uint32_t module);
+/* Where an entry leads. */
+uint64_t tablejumps_entry(uint64_t table, unsigned bytes, uint32_t n);
+/* Does nobody want flags behind the indirect jump that the trace ends with? */
+bool tablejumps_flags_are_dead(const struct trace *t);
+
 /* ---- effects.c ---- */
 
 /* What code may use before it sets it. */
 struct wanted {
 	uint16_t flags, registers;
+	uint16_t used;               /* of the flags, those that it surely does use: beyond the look nobody knows */
 };
 
 /* Those that the instruction uses; those that it overwrites. */
@@ -134,6 +158,11 @@ bool effects_outline(const void *code, size_t bytes, struct outline *o);
  * any code, which others jump to with flags of their own.
  */
 bool effects_begins_with_flags(uint64_t pc);
+/*
+ * The same for a call of a function that changes no flag on its way to its return, as Go's for clearing memory: then any
+ * instruction behind the call tells, since the function does come back.
+ */
+bool effects_flags_pass(uint64_t function, uint64_t behind);
 
 /* ---- doubts.c ---- */
 

@@ -3,164 +3,13 @@
  * Instructions that end a block. A call is a real call, so
  * that the processor expects its return; the address that it pushes is then
  * overwritten by the program's own. A return finds the translation of the
- * address on the stack, puts it there, and is a real return. Indirect branches
- * look into the code cache's table; direct ones are exits.c's.
+ * address on the stack, puts it there, and is a real return. What indirect branches
+ * look up is in lookups.c; direct ones are exits.c's.
  */
 #include "sources/translator/making.h"
 #include "sources/translator/observing.h"
 #include "sources/translator/following.h"
 #include "sources/translator/symbols.h"
-
-#define NEAR_LOG2 20u            /* a jump is near within a range of so many bytes */
-#define NEAR_LOG2_MIN 10u
-
-/* ---- indirect branches ---- */
-
-/* Is the address in rcx at its place in this half of the table? Then eax leads to its target; otherwise a jump. */
-uint8_t *transfers_probe(struct emit *e, unsigned half, bool keep_flags)
-{
-	emit_bytes(e, "\x0f\xb7\xc1\x8b\x04\x85", 6);             /* movzwl %cx, %eax; mov TABLE(,%rax,4), %eax */
-	emit_32(e, (uint32_t)(uint64_t)codecache_table[half]);
-	if (!keep_flags) {
-		emit_bytes(e, "\x48\x3b\x88", 3);                 /* cmp TARGETS(%rax), %rcx */
-		emit_32(e, PLAN_TARGETS);
-		return emit_jump_ahead(e, CONDITION_NOT_EQUAL);
-	}
-	emit_bytes(e, "\x48\x8b\x90", 3);                         /* mov TARGETS(%rax), %rdx */
-	emit_32(e, PLAN_TARGETS);
-	emit_bytes(e, "\x48\xf7\xd2\x48\x8d\x4c\x11\x01", 8);     /* not %rdx; lea 1(%rcx,%rdx), %rcx */
-	emit_bytes(e, "\xe3\x05", 2);                             /* jrcxz over the next */
-	return emit_jump_ahead(e, CONDITION_NONE);
-}
-
-/* The target's entry is in rax: the context of its function. */
-static void emit_context_of_target(struct emit *e, bool keep_flags)
-{
-	emit_save(e, REG_RAX, CTX_PATH_KEPT);
-	emit_bytes(e, "\x48\x8b\x88", 3);                         /* mov TARGETS+16(%rax), %rcx */
-	emit_32(e, PLAN_TARGETS + offsetof(struct codecache_target, fn));
-	if (keep_flags) {
-		/* The call keeps registers where the program's are already. */
-		emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
-		emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
-		reports_call(e, (const void *)pathcontexts_enter, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RCX } });
-	} else {
-		emit_save(e, REG_RDI, CTX_PATH_KEPT + 8);
-		emit_move(e, REG_RDI, REG_RCX);
-		emit_save(e, REG_RSP, CTX_REG(REG_RSP));
-		emit_restore(e, REG_RSP, CTX_HOST_RSP);
-		emit_near(e, 0xe8, (uint64_t)pathcontexts_quick);
-		emit_restore(e, REG_RSP, CTX_REG(REG_RSP));
-		emit_restore(e, REG_RDI, CTX_PATH_KEPT + 8);
-	}
-	emit_restore(e, REG_RAX, CTX_PATH_KEPT);
-}
-
-/* The jump that it takes when there is none, for C to see to that. */
-static uint8_t *emit_begin_test(struct emit *e, bool keep_flags)
-{
-	if (!keep_flags) {
-		emit_bytes(e, "\x48\x85\xc9", 3);                 /* test %rcx, %rcx */
-		return emit_jump_ahead(e, CONDITION_EQUAL);
-	}
-	emit_bytes(e, "\xe3\x02\xeb\x05", 4);                   /* jrcxz over the next; jmp over the one behind it */
-	return emit_jump_ahead(e, CONDITION_NONE);
-}
-
-/* Returns a jump that is taken where no path may begin without C, if there is one. */
-static uint8_t *emit_go(struct emit *e, bool keep_flags, enum lookup_path path)
-{
-	uint8_t *none = NULL;
-
-	if (path == LOOKUP_BEGINS) {
-		emit_bytes(e, "\x48\x8b\x88", 3);                 /* mov TARGETS+24(%rax), %rcx */
-		emit_32(e, PLAN_TARGETS + offsetof(struct codecache_target, begin));
-		none = emit_begin_test(e, keep_flags);
-		emit_save(e, REG_RCX, CTX_PATH);
-		if (observer.path_contexts)
-			emit_context_of_target(e, keep_flags);
-	}
-	emit_bytes(e, "\x48\x8b\x80", 3);                         /* mov TARGETS+8(%rax), %rax */
-	emit_32(e, PLAN_TARGETS + 8);
-	emit_save(e, REG_RAX, CTX_TARGET);
-	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
-	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
-	if (keep_flags)
-		emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
-	emit_bytes(e, "\x65\xff\x24\x25", 4);                     /* jmp *%gs:TARGET */
-	emit_32(e, CTX_TARGET);
-	return none;
-}
-
-/*
- * The program's address is in rcx, its own rcx in the context: find the
- * translation and go there. Flags are kept by `not` and `lea`, which make the difference, and jrcxz, which decides.
- */
-static void emit_lookup(struct maker *m, bool keep_flags, enum lookup_path path)
-{
-	struct emit *e = &m->e;
-	struct cold *c = making_cold(m, COLD_MISS);
-
-	c->keep_flags = keep_flags;
-	c->path = path;
-	emit_save(e, REG_RAX, CTX_REG(REG_RAX));
-	emit_save(e, REG_RCX, CTX_GUEST_TARGET);
-	if (keep_flags)
-		emit_save(e, REG_RDX, CTX_REG(REG_RDX));
-	c->jump[c->jumps++] = transfers_probe(e, 0, keep_flags);
-	c->none = emit_go(e, keep_flags, path);
-}
-
-static void cold_miss(struct maker *m, const struct cold *c)
-{
-	struct emit *e = &m->e;
-	uint8_t *miss, *none;
-
-	if (c->keep_flags)
-		emit_restore(e, REG_RCX, CTX_GUEST_TARGET);
-	miss = transfers_probe(e, 1, c->keep_flags);
-	none = emit_go(e, c->keep_flags, c->path);
-	emit_land(e, miss);
-	if (c->none)
-		emit_land(e, c->none);
-	if (none)
-		emit_land(e, none);
-	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
-	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
-	if (c->keep_flags)
-		emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
-	exits_site(m, c->path == LOOKUP_RETURNS ? SITE_RETURN : c->path == LOOKUP_KEEPS ? SITE_CASE : SITE_INDIRECT, 0, NULL);
-}
-
-/* The operand of an indirect call or jump into rcx; the program's rcx goes to the context. */
-static void load_target(struct maker *m, const struct step *s)
-{
-	const ZydisDecodedInstruction *i = &s->i;
-	const uint8_t *code = (const uint8_t *)s->pc;
-	struct emit *e = &m->e;
-
-	if (i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS || i->operand_width != 64)
-		dispatch_refuse("an unusual indirect branch", s->pc);
-	emit_save(e, REG_RCX, CTX_REG(REG_RCX));
-	m->mark[m->marks - 1].target = true;
-	if (s->far)
-		emit_constant(e, REG_RCX, s->far);
-	if (i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_FS)
-		emit_byte(e, 0x64);
-	if (i->attributes & ZYDIS_ATTRIB_HAS_ADDRESSSIZE)
-		emit_byte(e, 0x67);
-	emit_byte(e, 0x48 | (i->attributes & ZYDIS_ATTRIB_HAS_REX && !s->far ? (unsigned)i->raw.rex.X << 1 | i->raw.rex.B : 0u));
-	emit_byte(e, 0x8b);
-	if (s->far) {
-		emit_byte(e, REG_RCX << 3 | REG_RCX);
-		return;
-	}
-	emit_byte(e, (unsigned)i->raw.modrm.mod << 6 | REG_RCX << 3 | i->raw.modrm.rm);
-	if (i->raw.modrm.mod == 0 && i->raw.modrm.rm == 5)
-		blocks_displacement(m, i->raw.disp.value, s->next, 0);
-	else
-		emit_bytes(e, code + i->raw.modrm.offset + 1, i->length - i->raw.modrm.offset - 1u);
-}
 
 /* ---- calls, jumps, returns ---- */
 
@@ -229,7 +78,7 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	if (target)
 		exits_add_call(m, target);
 	else
-		emit_lookup(m, runtime.flags_cross_calls, observer.paths ? LOOKUP_BEGINS : LOOKUP_PLAIN);
+		lookups_go(m, runtime.flags_cross_calls, observer.paths ? LOOKUP_BEGINS : LOOKUP_PLAIN);
 }
 
 /* To where the call is made: in another block, which may have borrowed another register. */
@@ -259,7 +108,7 @@ static void emit_call(struct maker *m, const struct step *s)
 	m->path = (struct known_path){ 0 };                       /* other blocks come here, on other paths */
 	if (!s->i.raw.imm[0].is_relative) {
 		exits_give_back(m);
-		load_target(m, s);
+		lookups_load(m, s);
 		emit_call_of(m, s, 0, false);
 		return;
 	}
@@ -277,71 +126,6 @@ static void emit_call(struct maker *m, const struct step *s)
 	emit_call_of(m, s, stub->target, true);
 }
 
-/*
- * Does the address in rcx lie near, and so surely in the same module? If not,
- * C has a look. Flags are kept: shrx leaves what is above the nearness of a
- * difference, jrcxz decides.
- */
-static void emit_near_test(struct maker *m, uint64_t pc, const struct symbols_range *code)
-{
-	uint64_t size = code->end - code->start, from, log2 = NEAR_LOG2;
-	struct cold *c = making_cold(m, COLD_FAR);
-	struct emit *e = &m->e;
-
-	while (log2 && UINT64_C(1) << log2 > size)
-		log2--;
-	c->code = code;
-	emit_save(e, REG_RCX, CTX_GUEST_TARGET);
-	if (log2 < NEAR_LOG2_MIN || !observer.inlined || code->end >> 31) {
-		making_jump(m, c, CONDITION_NONE);
-		c->back = e->at;
-		return;
-	}
-	from = pc - (UINT64_C(1) << (log2 - 1));
-	if (pc < code->start || pc - code->start < UINT64_C(1) << (log2 - 1))
-		from = code->start;
-	if (from + (UINT64_C(1) << log2) > code->end)
-		from = code->end - (UINT64_C(1) << log2);
-	struct address difference = { .base = REG_RCX, .index = NO_REGISTER, .displacement = -(int64_t)from };
-
-	emit_save(e, REG_RAX, CTX_REG(REG_RAX));
-	emit_constant(e, REG_RAX, log2);
-	emit_address(e, REG_RCX, &difference, 0);
-	emit_bytes(e, "\xc4\xe2\xfb\xf7\xc9", 5);                 /* shrx %rax, %rcx, %rcx */
-	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
-	emit_bytes(e, "\xe3\x05", 2);                             /* jrcxz over the next */
-	making_jump(m, c, CONDITION_NONE);
-	c->back = e->at;
-	emit_restore(e, REG_RCX, CTX_GUEST_TARGET);
-}
-
-static void cold_far(struct maker *m, const struct cold *c)
-{
-	emit_restore(&m->e, REG_RCX, CTX_GUEST_TARGET);
-	reports_call(&m->e, (const void *)activations_jump_address, (const struct argument[3]){
-		{ ARGUMENT_REGISTER, REG_RCX }, { ARGUMENT_REGISTER, REG_RSP }, { ARGUMENT_CONSTANT, (uint64_t)c->code },
-	});
-	emit_near(&m->e, 0xe9, (uint64_t)c->back);
-}
-
-/* A jump to the address in rcx. Out of a stub it ends in a function; elsewhere it does if it leaves the module. */
-static void observe_jump(struct maker *m, const struct step *s)
-{
-	bool stub = codeplaces_is_stub(m->trace.start);
-	const struct symbols_range *code = codeplaces_code_range(m->trace.start);
-
-	if (stub && !runtime.flags_cross_calls) {
-		emit_save(&m->e, REG_RAX, CTX_REG(REG_RAX));
-		emit_near(&m->e, 0xe8, (uint64_t)slope_gate_jump_from_stub);
-	} else if (stub) {
-		reports_call(&m->e, (const void *)activations_jump_from_stub, (const struct argument[3]){
-			{ ARGUMENT_REGISTER, REG_RCX }, { ARGUMENT_REGISTER, REG_RSP },
-		});
-	} else if (code) {
-		emit_near_test(m, s->pc, code);
-	}
-}
-
 static void emit_jump(struct maker *m, const struct step *s)
 {
 	enum lookup_path path = LOOKUP_PLAIN;
@@ -352,18 +136,26 @@ static void emit_jump(struct maker *m, const struct step *s)
 		exits_add(m, CONDITION_NONE, making_target(s));
 		return;
 	}
+	if (m->jumps) {
+		landings_jump(m, s);
+		return;
+	}
+	if (lookups_may_stay(m, s)) {
+		lookups_stay(m, s);
+		return;
+	}
 	exits_give_back(m);
-	load_target(m, s);
+	lookups_load(m, s);
 	if (observer.paths)
 		pathcode_leave(m, s);
 	if (observer.on)
-		observe_jump(m, s);
+		lookups_observe(m, s);
 	if (observer.paths)
 		path = pathcode_indirect(m, s);
 	if (path == LOOKUP_DONE)
 		return;
 	/* Stubs jump to functions: no flags there. */
-	emit_lookup(m, runtime.flags_cross_calls || !observer.looks || !codeplaces_is_stub(m->trace.start), path);
+	lookups_go(m, runtime.flags_cross_calls || !observer.looks || !codeplaces_is_stub(m->trace.start), path);
 }
 
 /* The target is in rcx. The jump that it takes, flags kept, if a path has been begun there. */
@@ -396,7 +188,7 @@ static void emit_careful_return(struct maker *m, uint32_t more)
 	}
 	uint8_t *landed = observer.paths ? emit_landed_test(m) : NULL;
 
-	emit_lookup(m, true, observer.paths ? LOOKUP_RETURNS : LOOKUP_PLAIN);
+	lookups_go(m, true, observer.paths ? LOOKUP_RETURNS : LOOKUP_PLAIN);
 	if (landed) {
 		emit_land(&m->e, landed);
 		emit_restore(&m->e, REG_RCX, CTX_REG(REG_RCX));
@@ -562,7 +354,7 @@ static void cold_stale(struct maker *m, const struct cold *c)
 	emit_near(&m->e, 0xe9, (uint64_t)c->back);
 }
 
-void transfers_cold(struct maker *m, const struct cold *c)
+void transfers_cold(struct maker *m, struct cold *c)
 {
 	const struct step *s = &m->trace.step[c->step];
 	struct exit_costs more;
@@ -570,10 +362,13 @@ void transfers_cold(struct maker *m, const struct cold *c)
 	making_land(m, c);
 	switch ((int)c->kind) {
 	case COLD_MISS:
-		cold_miss(m, c);
-		return;
 	case COLD_FAR:
-		cold_far(m, c);
+	case COLD_AWAY:
+		lookups_cold(m, c);
+		return;
+	case COLD_OTHER_TABLE:
+	case COLD_UNKNOWN_LANDING:
+		landings_cold(m, c);
 		return;
 	case COLD_STALE:
 		cold_stale(m, c);

@@ -64,57 +64,50 @@
 	jne \unusual
 	cmpb $0, CORE_PLAIN(%rsi)
 	je \unusual
-	cmpl $0, RECORD_FLAGS(%rdx)
-	jne \unusual
 	cmp CORE_LAST(%rsi), %rdi
 	jae \unusual
 	lea 8(%rsp), %rcx
 	cmp %rcx, FRAME_SP(%rdi)
-	.if \way == JUMP
+	.if \way == CALL
+	jbe \unusual
+	.else
+	/* Out of a stub it may be a call; else it is a tail call, and so many at one stack pointer are too many. */
+	.if \way == STUB
+	ja 8f
+	.endif
 	jne \unusual
-	/* So many at one stack pointer are too many. */
 	mov %gs:CTX_FIBER, %rcx
 	cmpl $TAIL_RUN_MAX-1, FIBER_TAIL_RUN(%rcx)
 	jae \unusual
 	incl FIBER_TAIL_RUN(%rcx)
 	lea 8(%rsp), %rcx
-	.else
-	jbe \unusual
+8:
 	.endif
 	mov %rcx, FRAME_BYTES+FRAME_SP(%rdi)
-	mov CORE_CLOCK(%rsi), %ecx
-	add $STAMP_STEP, %ecx
-	or $STAMP_MARKS, %ecx
+	mov CORE_CLOCK(%rsi), %rcx
+	add two_steps, %rcx
+	or two_marks, %rcx
 	cmp CORE_STAMP_LIMIT(%rsi), %ecx
 	jae \unusual
-	mov %ecx, CORE_CLOCK(%rsi)
-	mov %ecx, CORE_STAMP(%rsi)
-	mov %ecx, %eax
-	shl $32, %rcx
-	incl RECORD_ACTIVE(%rdx)
-	or %rcx, %rax
-	mov %rdx, FRAME_BYTES+FRAME_RECORD(%rdi)
-	mov %rax, %gs:CTX_TOP
-	mov CORE_TALLIES(%rsi), %eax
-	mov RECORD_FN(%rdx), %edx
-	or %rcx, %rax
-	mov %rdx, %gs:CTX_TOP_FN
-	mov %rax, FRAME_BYTES+FRAME_TALLIES(%rdi)    /* and the stamp */
+	mov %rcx, CORE_CLOCK(%rsi)
+	mov %rcx, FRAME_BYTES+FRAME_STAMP(%rdi)
 	mov %gs:CTX_LOG, %eax
+	mov %rcx, %gs:CTX_TOP
 	lea 8(%rsp), %rcx
 	shl $48, %rax
+	incl RECORD_ACTIVE(%rdx)
 	mov %rcx, %gs:CTX_TOP_SP
+	mov %rdx, FRAME_BYTES+FRAME_RECORD(%rdi)
+	mov RECORD_FN(%rdx), %edx
+	mov CORE_TALLIES(%rsi), %ecx
+	mov %rdx, %gs:CTX_TOP_FN
 	or %rdx, %rax
 	mov %gs:CTX_COST, %rdx
-	xor %ecx, %ecx
 	mov %rax, FRAME_BYTES+FRAME_FN(%rdi)         /* no flags, and where the log ends */
-	mov %rcx, FRAME_BYTES+FRAME_RMS(%rdi)
+	mov %ecx, FRAME_BYTES+FRAME_TALLIES(%rdi)
 	mov %rdx, FRAME_BYTES+FRAME_ENTRY(%rdi)
-	mov %rcx, FRAME_BYTES+FRAME_CHILD(%rdi)
-	sub $-FRAME_BYTES, %rdi
+	add $FRAME_BYTES, %rdi
 	mov %rdi, CORE_FRAME(%rsi)
-	incq CORE_DEPTH(%rsi)
-	incq CORE_CALLS(%rsi)
 	.endm
 
 /* The function's number is in eax. */
@@ -187,6 +180,23 @@ slope_gate_jump_from_stub:
 	vmovdqu32 %zmm16, %gs:CTX_LOG_AT(%r10)
 	.endm
 
+/* Other registers than the three that follow are kept. */
+	.macro to_c
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
+	push %rcx
+	push %rdx
+	push %rsi
+	push %rdi
+	.endm
+	.macro from_c
+	pop %rdi
+	pop %rsi
+	pop %rdx
+	pop %rcx
+	mov %gs:CTX_REG(4), %rsp
+	.endm
+
 slope_gate_return:
 	keep rsi, 6
 	keep rdi, 7
@@ -199,8 +209,6 @@ next_return:
 	mov CORE_TALLIES(%rsi), %edx
 	cmp %rsp, FRAME_SP(%rdi)
 	jne unusual_return
-	cmp CORE_TALLIES_MAX(%rsi), %edx
-	je unusual_return
 	cmpw $0, FRAME_FLAGS(%rdi)
 	jne unusual_return
 	cmpq $0, %gs:CTX_ODD
@@ -214,29 +222,21 @@ next_return:
 	jne has_called
 	/* It has called nobody: all entries in its section of the log are its own, and the caller may look at them later. */
 	sub FRAME_LOG(%rdi), %ax
-	shr $2, %eax
-	add FRAME_RMS(%rdi), %rax
 	mov (%rdi), %rdx
+	shr $2, %eax
 
 /* Its size is rax, its cost rcx. */
 counted:
 	lea (%rax,%rcx), %esi
 	and $AGAIN_PLACES-1, %esi
 	lea (%rsi,%rsi,2), %esi
-	lea RECORD_AGAIN(%rdx,%rsi,8), %rsi
-	cmp %rcx, AGAIN_COST(%rsi)
+	cmp %rcx, RECORD_AGAIN+AGAIN_COST(%rdx,%rsi,8)
 	jne other_point
-	cmp %rax, AGAIN_N(%rsi)
+	cmp %rax, RECORD_AGAIN+AGAIN_N(%rdx,%rsi,8)
 	jne other_point
-	incq AGAIN_COUNT(%rsi)
+	incq RECORD_AGAIN+AGAIN_COUNT(%rdx,%rsi,8)
 	mov %gs:CTX_CORE, %rsi
 point_counted:
-	mov %rcx, %rax
-	sub FRAME_CHILD(%rdi), %rax
-	add %rax, RECORD_SELF(%rdx)
-	mov FRAME_RMS(%rdi), %rax
-	add %rcx, FRAME_CHILD-FRAME_BYTES(%rdi)
-	add %rax, FRAME_RMS-FRAME_BYTES(%rdi)
 	decl RECORD_ACTIVE(%rdx)
 	jne nested
 2:	mov RECORD_TALLY(%rdx), %eax
@@ -246,21 +246,14 @@ point_counted:
 	add CORE_TALLY(%rsi), %rax
 	incq TALLY_CALLS-TALLY_BYTES(%rax)
 	add %rcx, TALLY_COST-TALLY_BYTES(%rax)
-3:	cmp CORE_HINT(%rsi), %rdi
-	jbe hint_ends
-4:	add $-FRAME_BYTES, %rdi
-	decq CORE_DEPTH(%rsi)
+3:	add $-FRAME_BYTES, %rdi
 	mov %rdi, CORE_FRAME(%rsi)
-	mov FRAME_STAMP(%rdi), %eax
+	mov FRAME_STAMP(%rdi), %rax
 	mov FRAME_FN(%rdi), %ecx
 	mov FRAME_SP(%rdi), %rdx
-	mov %eax, CORE_STAMP(%rsi)
+	mov %rax, %gs:CTX_TOP
 	mov %rcx, %gs:CTX_TOP_FN
 	mov %rdx, %gs:CTX_TOP_SP
-	mov %eax, %ecx
-	shl $32, %rcx
-	or %rcx, %rax
-	mov %rax, %gs:CTX_TOP
 	/* Is the caller's section still short? */
 	mov %gs:CTX_LOG, %eax
 	sub FRAME_LOG(%rdi), %ax
@@ -292,6 +285,8 @@ nested:
 	jmp 2b
 first_call:
 	mov CORE_TALLIES(%rsi), %eax
+	cmp CORE_TALLIES_MAX(%rsi), %eax
+	je no_room
 	shl $5, %rax
 	add CORE_TALLY(%rsi), %rax
 	mov %rdx, TALLY_CALLEE(%rax)
@@ -304,9 +299,15 @@ first_call:
 	mov %eax, CORE_TALLIES(%rsi)
 	mov %eax, RECORD_TALLY(%rdx)
 	jmp 3b
-hint_ends:
-	movl $0, CORE_HINT_SPAN(%rsi)
-	jmp 4b
+no_room:
+	to_c
+	mov %rsi, %rdi
+	mov %rdx, %rsi
+	mov %rcx, %rdx
+	mov $slope_frames_tally, %eax
+	call slope_gate_apart
+	from_c
+	jmp 3b
 
 /* Entries older than the frame are counted; of more than sixteen, those that the caller has use for close up. */
 has_called:
@@ -329,7 +330,6 @@ has_called:
 	popcnt %eax, %eax
 1:	kmovq %gs:CTX_KEPT, %k1
 	vmovdqu64 %gs:CTX_VECTOR, %zmm16
-	add FRAME_RMS(%rdi), %rax
 	/* Tallies go into the edges that they belong to, at n. r8: its bin (core/tally.h). */
 	mov %eax, %r8d
 	mov %rax, %gs:CTX_KEPT+16
@@ -413,23 +413,6 @@ flushed:
 
 /* ---- what of a return C does ---- */
 
-/* Other registers than the three that follow are kept. */
-	.macro to_c
-	mov %rsp, %gs:CTX_REG(4)
-	mov %gs:CTX_HOST_RSP, %rsp
-	push %rcx
-	push %rdx
-	push %rsi
-	push %rdi
-	.endm
-	.macro from_c
-	pop %rdi
-	pop %rsi
-	pop %rdx
-	pop %rcx
-	mov %gs:CTX_REG(4), %rsp
-	.endm
-
 other_point:
 	mov %gs:CTX_CORE, %rsi
 	to_c
@@ -471,4 +454,12 @@ unusual_return:
 	bring rdi, 7
 	mov %gs:CTX_REG(4), %rsp
 	ret
+
+/* For two words at once. */
+	.section .rodata
+	.balign 16
+two_steps:
+	.long STAMP_STEP, STAMP_STEP
+two_marks:
+	.long STAMP_MARKS, STAMP_MARKS
 	.section .note.GNU-stack, "", @progbits

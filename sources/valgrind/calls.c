@@ -55,7 +55,7 @@ static const uint64_t *costs(struct fiber *f, struct slots *slots)
 /* The return address says where a call came from; a function that was jumped to has that of another one. */
 static void tell_site(struct fiber *f, Addr sp)
 {
-	if (f->core->contexts && f->core->depth > 1 && f->core->top->sp > sp)
+	if (f->core->contexts && slope_thread_depth(f->core) > 1 && f->core->top->sp > sp)
 		f->core->contexts->site = tool_site_at(*(const Addr *)sp);
 }
 
@@ -136,7 +136,7 @@ static UInt tail_run(const struct fiber *f, Addr sp)
 {
 	UInt run = 0;
 
-	while (run < TAIL_RUN_MAX && run + 1 < f->core->depth && f->core->frame[f->core->depth - 1 - run].sp == sp)
+	while (run < TAIL_RUN_MAX && run + 1 < slope_thread_depth(f->core) && f->core->top[-(Word)run].sp == sp)
 		run++;
 	return run;
 }
@@ -152,7 +152,7 @@ static SLOPE_APART void jump_unusual(void *guest_state, struct callee *callee, A
 	if (top_sp(f) < sp)
 		slope_thread_unwind(f->core, sp - 1, cost);
 	/* Another coroutine begins on the stack of one that was never finished. */
-	if (landing && f->core->depth > 1 && f->core->frame[1].sp == sp) {
+	if (landing && slope_thread_depth(f->core) > 1 && f->core->frame[1].sp == sp) {
 		slope_thread_cut(f->core, 1, cost);
 	} else if (landing && f->core->top->fn == callee->fn) {
 		tool_fill_slots(f, slots);
@@ -229,7 +229,7 @@ static SLOPE_APART void return_more(void *guest_state, Addr sp, struct slope_rec
 static inline void leave_usual(void *guest_state, Addr sp, struct slope_thread *core, struct slope_frame *f, UWord n)
 {
 	struct slots *slots = slots_of(guest_state);
-	UWord spent = slots->counter - f->cost[0].entry;
+	UWord spent = slots->counter - f->entry[0];
 	const struct slope_frame *below = f - 1;
 	Bool counted = slope_frames_pop_usual(core, f, n, spent);
 
@@ -242,18 +242,19 @@ static inline void leave_usual(void *guest_state, Addr sp, struct slope_thread *
 static SLOPE_APART void return_of_caller(void *guest_state, Addr sp, struct slope_thread *core, struct slope_frame *f)
 {
 	struct read_log *log = tool.log;
-	UWord n = (UWord)f->rms, entries = (log->bytes - f->log) / sizeof log->entry[0], counted;
+	UWord n = (UWord)slope_frame_rms(f), entries = (log->bytes - f->log) / sizeof log->entry[0];
+	size_t counted;
 
 	if (entries && LIKELY(tool.log_lanes)) {
 		uint32_t *first = (uint32_t *)((HChar *)log->entry + f->log);
-		UWord kept = LIKELY(tool.log_lanes == 16) ? closing_keep(first, entries, &f[-1].stamp, &f->stamp, &counted) :
+		UWord kept = LIKELY(tool.log_lanes == 16) ? logvectors_keep(first, entries, &f[-1].stamp, &f->stamp, &counted) :
 							    closing_keep_8(first, entries, &f[-1].stamp, &f->stamp, &counted);
 
 		log->bytes = f->log + kept * sizeof log->entry[0];
 		n += counted;
 	} else if (entries) {
 		slope_log_close(core);
-		n = (UWord)f->rms;
+		n = (UWord)slope_frame_rms(f);
 	}
 	if (UNLIKELY(!slope_tally_flush_known(core, f, n, 1)))
 		slope_tally_flush_any(core, f, n);
@@ -266,12 +267,12 @@ VG_REGPARM(2) void tool_return(void *guest_state, Addr sp)
 	struct slope_thread *core = tool.core;
 	struct slope_frame *f = core->top;
 
-	if (UNLIKELY(!tool.usual || slots->top_sp != sp || f->flags || core->tallies == core->tally_capacity || core->depth <= 1))
+	if (UNLIKELY(!tool.usual || slots->top_sp != sp || f->flags & ~SLOPE_FRAME_SUMS || core->tallies == core->tally_capacity))
 		return_unusual(slots, sp);
 	else if (core->tallies != f->tally_base)
 		return_of_caller(guest_state, sp, core, f);
 	else                             /* all entries are its own, and the caller may look at them later */
-		leave_usual(guest_state, sp, core, f, (UWord)f->rms + (tool.log->bytes - f->log) / sizeof tool.log->entry[0]);
+		leave_usual(guest_state, sp, core, f, (UWord)slope_frame_rms(f) + (tool.log->bytes - f->log) / sizeof tool.log->entry[0]);
 }
 
 void tool_before_signal(ThreadId tid, Int signal, Bool alt_stack)
@@ -287,7 +288,7 @@ void tool_begin_handler(ThreadId tid)
 
 	t->handler_due = False;
 	/* Handlers that were left by a jump never came to tool_after_signal. */
-	while (f->signal_depth_count && f->signal_depth[f->signal_depth_count - 1] > f->core->depth)
+	while (f->signal_depth_count && f->signal_depth[f->signal_depth_count - 1] > slope_thread_depth(f->core))
 		f->signal_depth_count--;
 	if (f->signal_depth_count == SIGNAL_DEPTHS) {
 		for (UInt i = 1; i < SIGNAL_DEPTHS; i++) {
@@ -297,7 +298,7 @@ void tool_begin_handler(ThreadId tid)
 		f->signal_depth_count--;
 	}
 	f->signal_alt[f->signal_depth_count] = t->handler_on_altstack;
-	f->signal_depth[f->signal_depth_count++] = f->core->depth;
+	f->signal_depth[f->signal_depth_count++] = slope_thread_depth(f->core);
 	enter(f, tool_function_at(VG_(get_IP)(tid)), VG_(get_SP)(tid), SLOPE_FRAME_BASE, f->cost);
 }
 
@@ -312,7 +313,7 @@ void tool_after_signal(ThreadId tid, Int signal)
 	}
 	ULong depth = f->signal_depth[--f->signal_depth_count];
 
-	if (t->fiber->core->depth > depth)
+	if (slope_thread_depth(t->fiber->core) > depth)
 		slope_thread_cut(t->fiber->core, depth, t->fiber->cost);
 }
 

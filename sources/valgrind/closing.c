@@ -13,16 +13,13 @@ static struct cpuid cpuid(UInt leaf)
 	return id;
 }
 
-/* Which lanes stay, by a mask of them: those of its bits, then any. */
-static UChar staying[256][8];
-
-static void fill_staying(void)
-{
-	for (UInt mask = 0; mask < 256; mask++)
-		for (UInt lane = 0, to = 0; lane < 8; lane++)
-			if (mask >> lane & 1)
-				staying[mask][to++] = (UChar)lane;
-}
+/* Which lanes stay, by a mask of them: a byte for each of its bits, the lowest first, then any. */
+#define LANE(mask, n) ((uint64_t)((mask) >> (n) & 1) * (n) << 8 * __builtin_popcount((mask) & ((1 << (n)) - 1)))
+#define LANES(m) (LANE(m, 1) | LANE(m, 2) | LANE(m, 3) | LANE(m, 4) | LANE(m, 5) | LANE(m, 6) | LANE(m, 7))
+#define MASKS_4(m) LANES(m), LANES((m) + 1), LANES((m) + 2), LANES((m) + 3)
+#define MASKS_16(m) MASKS_4(m), MASKS_4((m) + 4), MASKS_4((m) + 8), MASKS_4((m) + 12)
+#define MASKS_64(m) MASKS_16(m), MASKS_16((m) + 16), MASKS_16((m) + 32), MASKS_16((m) + 48)
+static const uint64_t staying[256] = { MASKS_64(0), MASKS_64(64), MASKS_64(128), MASKS_64(192) };
 
 UInt closing_lanes(UInt most)
 {
@@ -36,20 +33,19 @@ UInt closing_lanes(UInt most)
 		return 0;
 	if (most >= 16 && (low & 0xe6) == 0xe6 && (has >> 16 & 1))       /* avx512f */
 		return 16;
-	fill_staying();
 	return most >= 8 && (low & 6) == 6 && (has >> 5 & 1) ? 8 : 0;    /* avx2 */
 }
 
-UWord closing_keep_8(uint32_t *entry, UWord count, const uint32_t *stamp, const uint32_t *top, UWord *counted)
+size_t closing_keep_8(uint32_t *entry, size_t count, const uint32_t *stamp, const uint32_t *top, size_t *counted)
 {
 	uint32_t *to = entry;
 	const uint32_t *from = entry;
-	UWord stays, counts;
+	size_t stays, counts;
 
 	*counted = 0;
 	__asm__ volatile("vpbroadcastd %0, %%ymm1; vpbroadcastd %1, %%ymm2" : : "m"(*stamp), "m"(*top) : "xmm1", "xmm2");
 	for (;; count -= 8, from += 8) {
-		UWord first = count < 8 ? count : 8;
+		size_t first = count < 8 ? count : 8;
 
 		__asm__ volatile("vmovdqu %2, %%ymm0\n\t"
 				 "vpcmpgtd %%ymm0, %%ymm2, %%ymm3\n\t"
@@ -60,37 +56,23 @@ UWord closing_keep_8(uint32_t *entry, UWord count, const uint32_t *stamp, const 
 		__asm__ volatile("vpmovzxbd %1, %%ymm3\n\t"
 				 "vpermd %%ymm0, %%ymm3, %%ymm0\n\t"
 				 "vmovdqu %%ymm0, %0" : "=m"(*(uint32_t (*)[8])to) : "m"(staying[stays]) : "xmm0", "xmm3");
-		to += closing_bits((UInt)stays, first);
-		*counted += closing_bits((UInt)counts, first);
+		to += logvectors_bits((uint32_t)stays, first);
+		*counted += logvectors_bits((uint32_t)counts, first);
 		if (LIKELY(count <= 8))
 			break;
 	}
 	__asm__ volatile("vzeroupper" : : : "xmm0", "xmm1", "xmm2", "xmm3");
-	return (UWord)(to - entry);
+	return (size_t)(to - entry);
 }
 
 static size_t keep(uint32_t *entry, size_t count, uint32_t stamp, uint32_t top, size_t *counted)
 {
-	return closing_keep(entry, count, &stamp, &top, counted);
+	return logvectors_keep(entry, count, &stamp, &top, counted);
 }
 
 static size_t pass(const uint32_t *entry, size_t count, uint32_t top, uint32_t from, uint32_t span, size_t *counted)
 {
-	size_t i;
-
-	*counted = 0;
-	for (i = 0; i < count; i += CLOSING_LANES) {
-		UInt older = closing_older(&entry[i], &top), within;
-
-		__asm__ volatile("vpsubd %1%{1to16%}, %%zmm16, %%zmm16\n\t"
-				 "vpcmpud $1, %2%{1to16%}, %%zmm16, %%k1\n\t"
-				 "kmovw %%k1, %0"
-				 : "=r"(within) : "m"(from), "m"(span));
-		if (closing_bits(older & ~within, count - i))
-			break;
-		*counted += closing_bits(older, count - i);
-	}
-	return i < count ? i : count;
+	return logvectors_pass(entry, count, top, from, span, counted);
 }
 
 static size_t keep_8(uint32_t *entry, size_t count, uint32_t stamp, uint32_t top, size_t *counted)

@@ -67,10 +67,10 @@ __attribute__((used)) void kept_read_any(UWord unused, UWord unused_too, Addr a,
 	for (; cell < end; cell++, word++) {
 		UInt w = *word;
 
-		if (slope_stamp_fresh(w, t->top_stamp))
+		if (slope_stamp_fresh(w, slope_thread_stamp(t)))
 			continue;
 		if (LIKELY(taken(t, w)))
-			*word = w & t->own_kept ? t->top_stamp : slope_stamp_seen(t->top_stamp, t->marks);
+			*word = w & t->own_kept ? slope_thread_stamp(t) : slope_stamp_seen(slope_thread_stamp(t), t->marks);
 		else
 			kept_rare_stale(t, cell, word);
 	}

@@ -47,7 +47,7 @@ void tool_fill_slots(const struct fiber *f, struct slots *slots)
 	const struct slope_frame *top = f->core->top;
 
 	/* Just switched to: even the topmost function's entry is worth a look (calls.c). */
-	tool_show_top(slots, f->core->top_stamp, f->core->marks, f->landing ? SLOPE_FN_NONE : top->fn, top->sp);
+	tool_show_top(slots, slope_thread_stamp(f->core), f->core->marks, f->landing ? SLOPE_FN_NONE : top->fn, top->sp);
 }
 
 /* Below everything on it: the root's frame. */
@@ -140,7 +140,7 @@ static Bool stays_in_handler(struct tool_thread *t, Addr sp, Addr old_sp)
 	for (; f->signal_depth_count; f->signal_depth_count--) {
 		ULong depth = f->signal_depth[f->signal_depth_count - 1];
 
-		if (depth >= core->depth)
+		if (depth >= slope_thread_depth(core))
 			continue;        /* left long ago */
 		if (!f->signal_alt[f->signal_depth_count - 1])
 			return False;
@@ -156,7 +156,7 @@ static void jump_within(struct fiber *f, Addr sp)
 {
 	struct slope_thread *core = f->core;
 
-	while (core->depth > 1 && core->frame[core->depth - 1].sp < sp)
+	while (slope_thread_depth(core) > 1 && core->top->sp < sp)
 		slope_thread_leave(core, f->cost);
 }
 

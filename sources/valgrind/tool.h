@@ -3,7 +3,8 @@
  * The Valgrind tool's inner workings, shared by its files:
  *
  *   slope-tool.c  options, callbacks, life of the process
- *   instrument.c  what is added to translated code
+ *   instrument.c  what is added to translated code: costs, calls
+ *   shadowcode.c  what is added to its loads and stores
  *   origins.c     what a block shows of its addresses
  *   inserted.c    checks as machine code of our own instead of IR
  *   checkcode.c   that machine code

@@ -234,7 +234,8 @@ static bool same_session(struct difference *d, const struct slope_session *s, co
 	for (uint32_t id = 1; id < s->thread_count; id++) {
 		const struct slope_thread *t = s->thread[id];
 
-		if (!same(d, t->calls, oracle_calls(o, id), "calls of the thread", id, 0) ||
+		slope_thread_settle(t);
+		if (!same(d, slope_thread_calls(t), oracle_calls(o, id), "calls of the thread", id, 0) ||
 		    !same(d, t->max_depth, oracle_depth(o, id), "depth of the thread", id, 0))
 			return false;
 		if (c && t->max_depth > c->deepest)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* First reads in the log: the same sizes as without one, whatever happens to the log meanwhile. Cells are bytes here. */
 #include "core/log.h"
+#include "sources/logvectors.h"
 #include "tests/unit/scarce.h"
 
 #define ENTRIES (SLOPE_LOG_BYTES / sizeof(uint32_t))
@@ -76,7 +77,7 @@ static void close_world(struct world *w)
 
 static void enter(struct world *w, uint32_t i)
 {
-	slope_thread_enter(w->thread, w->fn[i], STACK_TOP - 16 * w->thread->depth, 0, w->cost);
+	slope_thread_enter(w->thread, w->fn[i], STACK_TOP - 16 * slope_thread_depth(w->thread), 0, w->cost);
 }
 
 static void leave(struct world *w)
@@ -231,7 +232,7 @@ static void step(struct world *w, uint32_t *random)
 	w->cost[0] += cells;
 	if (what < 25)
 		enter(w, i);
-	else if (what < 48 && w->thread->depth > 1)
+	else if (what < 48 && slope_thread_depth(w->thread) > 1)
 		leave(w);
 	else if (what < 60)
 		slope_thread_write(w->thread, cell, cells);
@@ -280,6 +281,43 @@ static void nor_does_it_matter_who_scans_the_log(void **state)
 	same_sizes(&scans);
 }
 
+static size_t keep_by_16(uint32_t *entry, size_t count, uint32_t stamp, uint32_t top, size_t *counted)
+{
+	return logvectors_keep(entry, count, &stamp, &top, counted);
+}
+
+static size_t pass_by_16(const uint32_t *entry, size_t count, uint32_t top, uint32_t from, uint32_t span, size_t *counted)
+{
+	return logvectors_pass(entry, count, top, from, span, counted);
+}
+
+/* Of every length up to four vectors, with bounds that all, some or none of the entries are below. */
+static void sixteen_at_once_are_as_one_by_one(void **state)
+{
+	static const struct slope_log_scans by_16 = { keep_by_16, pass_by_16 };
+	uint32_t one[5 * RUN], many[5 * RUN], seed = 1;
+	size_t a, b;
+
+	(void)state;
+	if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("bmi2"))
+		skip();
+	for (size_t n = 0; n < 20000; n++) {
+		size_t count = n % (4 * RUN + 1);
+		uint32_t stamp = draw(&seed, 40), top = stamp + draw(&seed, 40), from = draw(&seed, 40);
+
+		for (size_t i = 0; i < 5 * RUN; i++)
+			many[i] = one[i] = 1 + draw(&seed, n % 7 ? 60 : 12);
+		assert_int_equal(pass_by_16(many, count, top, from, 30, &a), pass(one, count, top, from, 30, &b));
+		assert_int_equal(a, b);
+		size_t stay = keep_by_16(many, count, stamp, top, &a);
+
+		assert_int_equal(stay, keep(one, count, stamp, top, &b));
+		assert_int_equal(a, b);
+		assert_memory_equal(many, one, stay * sizeof *one);
+	}
+	same_sizes(&by_16);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +329,7 @@ int main(void)
 		cmocka_unit_test(many_entries_that_stay_are_settled),
 		cmocka_unit_test(sizes_are_those_without_a_log),
 		cmocka_unit_test(nor_does_it_matter_who_scans_the_log),
+		cmocka_unit_test(sixteen_at_once_are_as_one_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

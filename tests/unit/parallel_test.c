@@ -223,12 +223,99 @@ static void threads_end_while_others_ask_for_their_words(void **state)
 	close_world(&w);
 }
 
+/* ---- readers close behind a writer ---- */
+
+#define FOLLOWERS 1u
+#define HANDED (400 * ROUNDS * LINE)      /* cells, one after the other, round and round in two lines */
+#define LINE 16u
+
+struct follower {
+	struct world *world;
+	struct slope_thread *thread;
+	const unsigned *written;
+	unsigned read;
+};
+
+static void wait_until(const unsigned *count, unsigned least)
+{
+	for (unsigned tries = 0; __atomic_load_n(count, __ATOMIC_ACQUIRE) < least; tries++)
+		if (tries > 200)
+			sched_yield();
+}
+
+static void *follow(void *arg)
+{
+	struct follower *f = arg;
+
+	for (unsigned i = 0; i < HANDED; i++) {
+		wait_until(f->written, i + 1);
+		slope_thread_read(f->thread, i % (2 * LINE), 1);
+		__atomic_store_n(&f->read, i + 1, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/* What a read does to the other cells of its line must be right for those that are just being written. */
+static void readers_close_behind_see_every_write_once(void **state)
+{
+	struct follower follower[FOLLOWERS];
+	pthread_t thread[FOLLOWERS];
+	unsigned written = 0;
+	struct world w;
+
+	(void)state;
+	open_world(&w, true, 0);
+	for (unsigned i = 0; i < FOLLOWERS; i++) {
+		follower[i] = (struct follower){ &w, w.reader[i], &written, 0 };
+		assert_int_equal(pthread_create(&thread[i], NULL, follow, &follower[i]), 0);
+	}
+	for (unsigned i = 0; i < HANDED; i++) {
+		for (unsigned k = 0; k < FOLLOWERS && i >= 2 * LINE; k++)
+			wait_until(&follower[k].read, i - 2 * LINE + 1);
+		slope_thread_write(w.writer, i % (2 * LINE), 1);
+		__atomic_store_n(&written, i + 1, __ATOMIC_RELEASE);
+	}
+	for (unsigned i = 0; i < FOLLOWERS; i++)
+		pthread_join(thread[i], NULL);
+	for (unsigned i = 0; i < FOLLOWERS; i++)
+		assert_int_equal(w.reader[i]->frame[0].thread, HANDED);
+	close_world(&w);
+}
+
+/* Sixteen cells and their neighbours, written at once and read one by one, or the other way round. */
+static void what_is_written_at_once_counts_cell_by_cell(void **state)
+{
+	struct world w;
+
+	(void)state;
+	for (unsigned first = 1; first < 20; first++) {
+		open_world(&w, true, 0);
+		for (unsigned round = 1; round < 4; round++) {
+			slope_thread_write(w.writer, first, 23);
+			for (unsigned i = 0; i < READERS; i++) {
+				for (unsigned cell = first - 1; cell < first + 24; cell++)
+					slope_thread_read(w.reader[i], cell, 1);
+				assert_int_equal(w.reader[i]->frame[0].thread, 23 * round);
+			}
+		}
+		slope_session_kernel_write(&w.session, first, 19);
+		for (unsigned i = 0; i < READERS; i++) {
+			slope_thread_read(w.reader[i], first - 1, 25);
+			assert_int_equal(w.reader[i]->frame[0].thread, 23 * 3);
+			assert_int_equal(w.reader[i]->frame[0].external, 19);
+		}
+		close_world(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(readers_at_once_see_every_write_once),
 		cmocka_unit_test(so_do_threads_without_a_window),
 		cmocka_unit_test(numbering_anew_loses_nothing_that_others_do),
+		cmocka_unit_test(readers_close_behind_see_every_write_once),
+		cmocka_unit_test(what_is_written_at_once_counts_cell_by_cell),
 		cmocka_unit_test(threads_end_while_others_ask_for_their_words),
 	};
 

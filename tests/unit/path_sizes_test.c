@@ -41,7 +41,7 @@ static void close_world(struct world *w)
 
 static void enter(struct world *w, uint32_t fn, uint64_t cells)
 {
-	slope_thread_enter(w->thread, fn, STACK_TOP - 16 * w->thread->depth, 0, w->cost);
+	slope_thread_enter(w->thread, fn, STACK_TOP - 16 * slope_thread_depth(w->thread), 0, w->cost);
 	/* What its callers have read as well is input to it. */
 	if (cells)
 		slope_thread_read(w->thread, 4096, 4 * cells);

@@ -87,7 +87,7 @@ static void spend(struct world *w, uint64_t cost)
 
 static void enter(struct world *w, uint32_t fn, uint32_t flags)
 {
-	slope_thread_enter(w->thread, fn, 1000000 - 16 * w->thread->depth, flags, w->cost);
+	slope_thread_enter(w->thread, fn, 1000000 - 16 * slope_thread_depth(w->thread), flags, w->cost);
 }
 
 /* A call that found no memory has no frame: what returns is told by the stack pointer. */

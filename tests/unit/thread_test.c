@@ -32,7 +32,7 @@ static void close_world(struct world *w)
 
 static void enter(struct world *w, uint32_t fn)
 {
-	slope_thread_enter(w->thread, fn, STACK_TOP - 16 * w->thread->depth, 0, w->cost);
+	slope_thread_enter(w->thread, fn, STACK_TOP - 16 * slope_thread_depth(w->thread), 0, w->cost);
 }
 
 static const struct slope_record *record(const struct world *w, uint32_t fn)
@@ -44,6 +44,7 @@ static struct slope_totals totals(const struct world *w, uint32_t fn)
 {
 	struct slope_totals sum;
 
+	slope_thread_settle(w->thread);
 	slope_record_totals(record(w, fn), &w->session.config, &sum);
 	return sum;
 }
@@ -55,7 +56,7 @@ static void a_thread_has_a_root(void **state)
 	(void)state;
 	open_world(&w, &usual);
 	assert_int_equal(w.thread->id, 1);
-	assert_int_equal(w.thread->depth, 1);
+	assert_int_equal(slope_thread_depth(w.thread), 1);
 	w.cost[0] = 7;
 	slope_thread_end(w.thread, w.cost);
 	assert_true(w.thread->ended);
@@ -103,15 +104,15 @@ static void unwinding_goes_by_stack_pointer(void **state)
 		enter(&w, w.f);
 	assert_int_equal(slope_thread_unwind(w.thread, STACK_TOP - 16 * 6, w.cost), 0);
 	assert_int_equal(slope_thread_unwind(w.thread, STACK_TOP - 16 * 4, w.cost), 2);
-	assert_int_equal(w.thread->depth, 4);
+	assert_int_equal(slope_thread_depth(w.thread), 4);
 	slope_thread_enter(w.thread, w.g, 5, SLOPE_FRAME_BASE, w.cost);
 	slope_thread_enter(w.thread, w.g, 3, 0, w.cost);
 	assert_int_equal(slope_thread_unwind(w.thread, 3, w.cost), 1);
 	assert_int_equal(slope_thread_unwind(w.thread, 4, w.cost), 0);
 	assert_int_equal(slope_thread_unwind(w.thread, STACK_TOP, w.cost), 1);   /* the base, and no further */
-	assert_int_equal(w.thread->depth, 4);
+	assert_int_equal(slope_thread_depth(w.thread), 4);
 	assert_int_equal(slope_thread_unwind(w.thread, UINT64_MAX, w.cost), 3);  /* never the root */
-	assert_int_equal(w.thread->depth, 1);
+	assert_int_equal(slope_thread_depth(w.thread), 1);
 	close_world(&w);
 }
 
@@ -177,7 +178,7 @@ static void a_deep_stack_outgrows_any_limit(void **state)
 		slope_thread_read(w.thread, 4 * i, 4);
 	}
 	slope_thread_read(w.thread, 0, 4);                       /* the first one's */
-	assert_int_equal(w.thread->depth, 20001);
+	assert_int_equal(slope_thread_depth(w.thread), 20001);
 	slope_thread_cut(w.thread, 1, w.cost);
 	assert_int_equal(w.session.renumberings, 0);             /* it would not help */
 	assert_int_equal(record(&w, w.f)->points[SLOPE_METRIC_RMS].count, 19999);  /* the two outermost share 20000 */

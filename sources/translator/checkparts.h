@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What checks (checks.c) and their cold parts (coldchecks.c) are both made of.
+ */
+#ifndef SLOPE_SOURCES_TRANSLATOR_CHECKPARTS_H
+#define SLOPE_SOURCES_TRANSLATOR_CHECKPARTS_H
+
+#include "sources/translator/making.h"
+#include "sources/translator/observing.h"
+
+static inline void add_fs(struct emit *e, unsigned reg)
+{
+	emit_context(e, 0x03, reg, CTX_FS);
+}
+
+static inline void and_constant(struct emit *e, unsigned reg, unsigned byte)
+{
+	emit_byte(e, 0x48 | reg >> 3);
+	emit_byte(e, 0x83);
+	emit_byte(e, 0xe0 | (reg & 7));
+	emit_byte(e, byte);
+}
+
+/* The address into a register. */
+static inline void load_address(struct emit *e, unsigned reg, const struct address *a, int64_t plus)
+{
+	if (a->in_fs && a->base == NO_REGISTER && a->index == NO_REGISTER) {
+		emit_restore(e, reg, CTX_FS);
+		struct address with = { .base = (int)reg, .index = NO_REGISTER, .displacement = a->displacement };
+
+		emit_address(e, reg, &with, plus);
+	} else {
+		emit_address(e, reg, a, plus);
+		if (a->in_fs)
+			add_fs(e, reg);
+	}
+}
+
+/* The stamp into every word. */
+static inline void emit_stamps(struct maker *m, const struct address *a, uint32_t bytes, int64_t plus)
+{
+	for (uint32_t k = 0; k < bytes;) {
+		bool wide = bytes - k >= 8;
+
+		emit_memory(&m->e, 0x89, (unsigned)m->stamp, (struct operand){ a, true, wide }, plus + k);
+		k += wide ? 8 : 4;
+	}
+}
+
+typedef void (*gate_routine)(void);
+
+/* The routines of gate.S for reads of 1, 2, 4 and 8 bytes. */
+static inline const gate_routine *reads_of(const struct maker *m)
+{
+	unsigned kind = !observer.trms ? GATE_RMS : m->checked_writes ? GATE_SHARED : GATE_ALONE;
+
+	return slope_gate_reads[kind][m->stamp];
+}
+
+/* A routine of gate.S with the address in the stamp's register, below the program's red zone. */
+static inline void call_for_access(struct maker *m, const struct address *at, gate_routine routine)
+{
+	load_address(&m->e, (unsigned)m->stamp, at, 0);
+	emit_bytes(&m->e, "\x48\x8d\x64\x24\x80", 5);            /* lea -128(%rsp), %rsp */
+	emit_near(&m->e, 0xe8, (uint64_t)routine);
+	emit_bytes(&m->e, "\x48\x83\xec\x80", 4);                /* sub $-128, %rsp */
+}
+
+/* The flags that emit_kept_check in checks.c has kept. */
+static inline void bring_flags(struct emit *e)
+{
+	emit_restore(e, REG_RAX, CTX_FLAGS_HOME);
+	emit_bytes(e, "\x04\x7f\x9e", 3);                         /* add $127, %al; sahf */
+	emit_restore(e, REG_RAX, CTX_RAX_HOME);
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Reads of more than two cells that checks have not let pass, up to sixteen at
+ * once with AVX-512: what taking.h does, without a way into C. Words that are
+ * stale go into the log (core/log.h) and become the top's. Where there is no
+ * AVX-512 or no room, and for words that are no ordinary stamps, gate.S calls
+ * C, with nothing done.
+ *
+ * On our stack; rax: the address, ecx: the bytes, and both are in the context.
+ * All other registers are kept, flags are not.
+ */
+#include "sources/translator/context.h"
+#include "sources/translator/plan.h"
+
+	.section slope_gate_code, "ax", @progbits
+	.globl slope_gate_read_any, slope_gate_read_any_kept
+
+	.macro take_many whose
+	cmpb $0, %gs:CTX_BY_16
+	je slope_gate_read_any_by_c
+	mov %rdx, %gs:CTX_KEPT
+	mov %rsi, %gs:CTX_KEPT+8
+	lea -1(%rax,%rcx), %rdx
+	lea -PLAN_LOWEST(%rdx), %rsi
+	cmp %gs:CTX_SPAN, %rsi
+	jae 2f
+	mov %rax, %rsi
+	shr $2, %rsi
+	cmp $PLAN_LOWEST/4, %rsi
+	jb 2f
+	shr $2, %rdx
+	sub %esi, %edx
+	cmp $15, %edx
+	ja 2f
+	mov $2, %esi
+	shlx %edx, %esi, %edx
+	dec %edx
+	mov %gs:CTX_LOG, %esi
+	cmp $CTX_LOG_BYTES, %esi
+	jae 2f
+	kmovq %k1, %gs:CTX_KEPT+16
+	kmovq %k2, %gs:CTX_KEPT+24
+	vmovdqu64 %zmm16, %gs:CTX_VECTOR
+	kmovd %edx, %k1
+	mov %rax, %rdx
+	and $-4, %rdx
+	vmovdqu32 %gs:(%rdx), %zmm16{%k1}{z}
+	vpcmpltd least(%rip){1to16}, %zmm16, %k2{%k1}
+	kortestw %k2, %k2
+	jne 1f
+	vpcmpltd %gs:CTX_TOP{1to16}, %zmm16, %k1{%k1}
+	kmovd %k1, %ecx
+	.if \whose != GATE_RMS
+	mov %gs:CTX_CORE, %rax
+	vptestmd CORE_OWN_KEPT(%rax){1to16}, %zmm16, %k2{%k1}
+	.endif
+	vpcompressd %zmm16, %zmm16{%k1}{z}
+	popcnt %ecx, %ecx
+	vmovdqu32 %zmm16, %gs:CTX_LOG_AT(%rsi)
+	lea (%rsi,%rcx,4), %esi
+	mov %esi, %gs:CTX_LOG
+	.if \whose != GATE_RMS
+	mov %gs:CTX_TOP, %eax
+	inc %eax
+	or $STAMP_MARKS, %eax
+	vpbroadcastd %eax, %zmm16
+	vmovdqu32 %zmm16, %gs:(%rdx){%k1}
+	vpbroadcastd %gs:CTX_TOP, %zmm16
+	vmovdqu32 %zmm16, %gs:(%rdx){%k2}
+	.else
+	vpbroadcastd %gs:CTX_TOP, %zmm16
+	vmovdqu32 %zmm16, %gs:(%rdx){%k1}
+	.endif
+	bring_vectors
+	mov %gs:CTX_KEPT, %rdx
+	mov %gs:CTX_KEPT+8, %rsi
+	ret
+1:	bring_vectors
+2:	mov %gs:CTX_KEPT, %rdx
+	mov %gs:CTX_KEPT+8, %rsi
+	jmp slope_gate_read_any_by_c
+	.endm
+	.macro bring_vectors
+	kmovq %gs:CTX_KEPT+16, %k1
+	kmovq %gs:CTX_KEPT+24, %k2
+	vmovdqu64 %gs:CTX_VECTOR, %zmm16
+	.endm
+
+slope_gate_read_any:
+	take_many GATE_RMS
+slope_gate_read_any_kept:
+	take_many GATE_ALONE
+
+	.section .rodata
+	.balign 4
+least:
+	.long STAMP_LEAST
+	.section .note.GNU-stack, "", @progbits
