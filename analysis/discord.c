@@ -103,7 +103,7 @@ bool slope_discord_known(const struct slope_profile *p, const struct slope_profi
 		"__minimal_malloc", "strcmp", "strncmp", "strlen", "index", "strchr", "strcspn", "memcpy", "mempcpy", "memmove", "memset",
 		NULL,
 	};
-	static const char *const chooses[] = { "strstr", "__cpu_indicator_init", NULL };
+	static const char *const chooses[] = { "strstr", "__cpu_indicator_init", "__x86_cacheinfo", NULL };
 	static const char *const read_by_kernel[] = {
 		"connect", "bind", "sendto", "sendmsg", "recvmsg", "sigaltstack", "execve", "clone", NULL,
 	};

@@ -185,7 +185,7 @@ static void make_alike(const struct slope_launcher *launcher)
 		{ "glibc.cpu.hwcaps",
 		  "-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD,-FMA,-FMA4,-LZCNT,-MOVBE,-ERMS,-FSRM,-RTM,-XSAVEC,-Slow_BSF,"
 		  "-Slow_SSE4_2,-Fast_Unaligned_Load,-Fast_Unaligned_Copy,-Fast_Copy_Backward,-Fast_Rep_String,"
-		  "-Prefer_PMINUB_for_stringop,-Prefer_No_AVX512_Probing" },
+		  "-Prefer_PMINUB_for_stringop,-Prefer_No_AVX512_Probing,-Prefer_No_VZEROUPPER" },
 		{ "glibc.cpu.x86_data_cache_size", "0x8000" },
 		{ "glibc.cpu.x86_shared_cache_size", "0x100000" },
 		{ "glibc.cpu.x86_non_temporal_threshold", "0xc0000" },
