@@ -141,12 +141,15 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 /* The vector registers go back to what the handler's frame holds. */
 static void restore_vectors(const struct ucontext *uc)
 {
-	const void *state = uc->uc_mcontext.fpstate;
+	const struct _fpstate *state = (const struct _fpstate *)uc->uc_mcontext.fpstate;
 
 	if (!state || (uint64_t)state % 64)
 		return;
+	/* Of all that the processor has only what the kernel puts there: tiles (AMX) it leaves out until somebody asks for them. */
+	uint64_t there = state->sw_reserved.xfeatures;
+
 	if (fpstate_bytes(uc) > FPSTATE_BYTES)
-		__asm__ volatile("xrstor64 (%0)" : : "r"(state), "a"(-1), "d"(-1) : "memory");
+		__asm__ volatile("xrstor64 (%0)" : : "r"(state), "a"((uint32_t)there), "d"((uint32_t)(there >> 32)) : "memory");
 	else
 		__asm__ volatile("fxrstor64 (%0)" : : "r"(state) : "memory");
 }
