@@ -258,6 +258,16 @@ static bool is_start(const struct block *block, uint64_t rip, bool *borrowed)
 	return *borrowed || !at || at == facts->called;
 }
 
+/*
+ * A virtual machine may lose the bit that tells a step from the program's own int1 (0xf1): the kernel then has the same words for
+ * both.
+ */
+static bool is_step(int number, const siginfo_t *info, uint64_t rip)
+{
+	return number == SIGTRAP &&
+	       (info->si_code == TRAP_TRACE || (info->si_code == TRAP_BRKPT && ((const uint8_t *)rip)[-1] != 0xf1));
+}
+
 static void on_step(struct ucontext *uc)
 {
 	struct context *ctx = context_here();
@@ -398,7 +408,7 @@ void signals_handle(int number, siginfo_t *info, struct ucontext *uc)
 	} else if (number == SIGBUS && info->si_code == BUS_ADRALN) {
 		/* A program has set the flag to see if there is one: what we add to it does not keep to alignments. */
 		uc->uc_mcontext.eflags &= ~(uint64_t)ALIGNMENT_FLAG;
-	} else if (number == SIGTRAP && info->si_code == TRAP_TRACE) {
+	} else if (is_step(number, info, uc->uc_mcontext.rip)) {
 		on_step(uc);
 	} else if (is_fault(number, info)) {
 		on_fault(number, info, uc);
