@@ -3,9 +3,9 @@
  * What an instruction does to memory, out of its operands.
  *
  * The address that a call pushes and a return pops is not data. What reads or
- * writes under a mask in a vector register is seen element by element; under
- * one in a mask register (AVX-512) it counts with all of its operand. What has
- * one address per element is not seen, which is said once.
+ * writes under a mask in a vector register, or at one address per element, is
+ * seen element by element; what else is under one in a mask register (AVX-512)
+ * counts with all of its operand.
  */
 #include "sources/translator/trace.h"
 
@@ -92,6 +92,72 @@ static unsigned masked_element(const ZydisDecodedInstruction *i)
 	}
 }
 
+/* Bytes of an index of an instruction that gathers or scatters; 0: another one. */
+static unsigned index_bytes(const ZydisDecodedInstruction *i)
+{
+	switch (i->mnemonic) {
+	case ZYDIS_MNEMONIC_VPGATHERDD:
+	case ZYDIS_MNEMONIC_VPGATHERDQ:
+	case ZYDIS_MNEMONIC_VGATHERDPS:
+	case ZYDIS_MNEMONIC_VGATHERDPD:
+	case ZYDIS_MNEMONIC_VPSCATTERDD:
+	case ZYDIS_MNEMONIC_VPSCATTERDQ:
+	case ZYDIS_MNEMONIC_VSCATTERDPS:
+	case ZYDIS_MNEMONIC_VSCATTERDPD:
+		return 4;
+	case ZYDIS_MNEMONIC_VPGATHERQD:
+	case ZYDIS_MNEMONIC_VPGATHERQQ:
+	case ZYDIS_MNEMONIC_VGATHERQPS:
+	case ZYDIS_MNEMONIC_VGATHERQPD:
+	case ZYDIS_MNEMONIC_VPSCATTERQD:
+	case ZYDIS_MNEMONIC_VPSCATTERQQ:
+	case ZYDIS_MNEMONIC_VSCATTERQPS:
+	case ZYDIS_MNEMONIC_VSCATTERQPD:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+/* Bytes of their elements. */
+static unsigned element_bytes(const ZydisDecodedInstruction *i)
+{
+	switch (i->mnemonic) {
+	case ZYDIS_MNEMONIC_VPGATHERDD:
+	case ZYDIS_MNEMONIC_VPGATHERQD:
+	case ZYDIS_MNEMONIC_VGATHERDPS:
+	case ZYDIS_MNEMONIC_VGATHERQPS:
+	case ZYDIS_MNEMONIC_VPSCATTERDD:
+	case ZYDIS_MNEMONIC_VPSCATTERQD:
+	case ZYDIS_MNEMONIC_VSCATTERDPS:
+	case ZYDIS_MNEMONIC_VSCATTERQPS:
+		return 4;
+	default:
+		return 8;
+	}
+}
+
+static unsigned vector_bytes(ZydisRegister r)
+{
+	return r >= ZYDIS_REGISTER_ZMM0 && r <= ZYDIS_REGISTER_ZMM31 ? 64 : r >= ZYDIS_REGISTER_YMM0 && r <= ZYDIS_REGISTER_YMM31 ? 32 : 16;
+}
+
+/* As many elements as both vectors have room for. Operands: what is moved, the mask and the memory, in the order of their encoding. */
+static void add_elements(struct access *a, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o, const ZydisDecodedOperand *all)
+{
+	bool evex = i->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
+	const ZydisDecodedOperand *moved = a->write ? &all[2] : &all[0], *mask = evex ? &all[1] : &all[2];
+	unsigned indices, elements;
+
+	a->index_bytes = (uint8_t)index_bytes(i);
+	a->element = (uint8_t)element_bytes(i);
+	a->indices = (uint16_t)o->mem.index;
+	a->mask = (uint16_t)mask->reg.value;
+	indices = vector_bytes(o->mem.index) / a->index_bytes;
+	elements = vector_bytes(moved->reg.value) / a->element;
+	a->count = (uint8_t)(indices < elements ? indices : elements);
+}
+
 static bool size_has_check(uint64_t bytes)
 {
 	return bytes == 1 || bytes == 2 || (bytes % 4 == 0 && bytes <= 64);
@@ -110,8 +176,11 @@ static void add_operand(struct trace *t, const ZydisDecodedInstruction *i, const
 		return;
 	if (o->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
 		return;
-	if (o->mem.type != ZYDIS_MEMOP_TYPE_MEM || i->mnemonic == ZYDIS_MNEMONIC_XLAT) {
-		say_unseen("instructions that gather and scatter");
+	bool many = o->mem.type == ZYDIS_MEMOP_TYPE_VSIB && index_bytes(i);
+
+	if ((!many && o->mem.type != ZYDIS_MEMOP_TYPE_MEM) || i->mnemonic == ZYDIS_MNEMONIC_XLAT ||
+	    (many && o->mem.segment == ZYDIS_REGISTER_FS)) {
+		say_unseen("xlat, or a gather relative to %fs");
 		return;
 	}
 	*a = (struct access){
@@ -123,6 +192,8 @@ static void add_operand(struct trace *t, const ZydisDecodedInstruction *i, const
 		a->element = 0;
 	if (a->element)
 		a->mask = (uint16_t)all[1].reg.value;
+	if (many)
+		add_elements(a, i, o, all);
 	a->only_called = a->element || !size_has_check(a->bytes);
 	t->accesses++;
 }

@@ -115,9 +115,89 @@ static void emit_mask_bits(struct emit *e, ZydisRegister mask, bool doubles)
 	emit_byte(e, 0xc0 | REG_RDX << 3 | (number & 7));
 }
 
+/* kmovw of a mask register, of which elements have no more bits than 16, into edx. */
+static void emit_mask_register(struct emit *e, ZydisRegister mask)
+{
+	emit_bytes(e, "\xc5\xf8\x93", 3);
+	emit_byte(e, 0xc0 | REG_RDX << 3 | (unsigned)(mask - ZYDIS_REGISTER_K0));
+}
+
+/* Which one it is, and its length: 0, 1 or 2 for 16, 32 and 64 bytes. */
+static unsigned vector_number(ZydisRegister r, unsigned *length)
+{
+	static const ZydisRegister first[3] = { ZYDIS_REGISTER_XMM0, ZYDIS_REGISTER_YMM0, ZYDIS_REGISTER_ZMM0 };
+
+	for (*length = 0; *length < 2 && !(r >= first[*length] && r < first[*length] + 32); ++*length)
+		;
+	return (unsigned)(r - first[*length]);
+}
+
+/* vmovdqu or vmovdqu64 of a vector register into the context. */
+static void emit_keep_vector(struct emit *e, ZydisRegister vector)
+{
+	unsigned length, number = vector_number(vector, &length);
+
+	emit_byte(e, 0x65);
+	if (number < 16 && length < 2) {
+		emit_byte(e, 0xc5);
+		emit_byte(e, (number < 8) << 7 | 0x78 | length << 2 | 2);
+	} else {
+		emit_byte(e, 0x62);
+		emit_byte(e, (unsigned)!(number & 8) << 7 | 0x60 | (unsigned)!(number & 16) << 4 | 1);
+		emit_byte(e, 0xfe);
+		emit_byte(e, length << 5 | 8);
+	}
+	emit_byte(e, 0x7f);
+	emit_byte(e, (number & 7) << 3 | 4);
+	emit_byte(e, 0x25);
+	emit_32(e, CTX_VECTOR);
+}
+
+/* What gathers or scatters, with its indices in the context. */
+#define SCATTERS 0x80u
+#define LONG_INDICES 0x40u
+static void spread_cells(uint64_t address, uint64_t kind, uint64_t mask)
+{
+	uint64_t vector[8], bytes = kind & 0xf, scale = kind >> 8 & 0xf, count = kind >> 16;
+
+	slope_copy(vector, context_here()->vector, sizeof vector);       /* who reads may need that place */
+	for (uint64_t n = 0; n < count; n++) {
+		int64_t index = kind & LONG_INDICES ? (int64_t)vector[n] : (int32_t)(vector[n / 2] >> n % 2 * 32);
+		uint64_t at = address + (uint64_t)index * scale;
+
+		if (!(mask >> n & 1))
+			continue;
+		if (kind & SCATTERS)
+			reports_write(at, bytes);
+		else
+			reports_read(at, bytes);
+	}
+}
+
+/* The address is that of an index of 0; its own scale is the indices'. */
+static void report_spread(struct emit *e, const struct access *a)
+{
+	struct address origin = a->at;
+
+	origin.scale_log2 = 0;
+	emit_keep_vector(e, (ZydisRegister)a->indices);
+	emit_address(e, REG_RDI, &origin, 0);
+	emit_constant(e, REG_RSI, a->element | (a->write ? SCATTERS : 0) | (a->index_bytes == 8 ? LONG_INDICES : 0) |
+		      1u << a->at.scale_log2 << 8 | (uint32_t)a->count << 16);
+	if (a->mask >= ZYDIS_REGISTER_K0 && a->mask <= ZYDIS_REGISTER_K7)
+		emit_mask_register(e, (ZydisRegister)a->mask);
+	else
+		emit_mask_bits(e, (ZydisRegister)a->mask, a->element == 8);
+	end_report(e, (const void *)spread_cells);
+}
+
 void reports_access(struct emit *e, const struct access *a)
 {
 	begin_report(e);
+	if (a->indices) {
+		report_spread(e, a);
+		return;
+	}
 	if (a->at.in_fs) {
 		emit_address(e, REG_RSI, &a->at, 0);
 		emit_bytes(e, "\xf3\x48\x0f\xae\xc7", 5);    /* rdfsbase %rdi */

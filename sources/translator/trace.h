@@ -39,8 +39,11 @@ struct access {
 	uint8_t step;
 	bool write;
 	bool only_called;            /* no check knows it: a call of C, at the step */
-	uint8_t element;             /* under a vector mask: bytes of an element; else 0 */
+	uint8_t element;             /* under a mask: bytes of an element; else 0 */
 	uint16_t mask;               /* its register, as Zydis numbers it */
+	/* Gathers and scatters: the vector of indices (0: there is none), bytes of one of them, and how many elements there are. */
+	uint16_t indices;
+	uint8_t index_bytes, count;
 };
 
 /* A register's value: something unknown with a number, plus a constant. */
