@@ -119,24 +119,6 @@ static unsigned index_bytes(const ZydisDecodedInstruction *i)
 	}
 }
 
-/* Bytes of their elements. */
-static unsigned element_bytes(const ZydisDecodedInstruction *i)
-{
-	switch (i->mnemonic) {
-	case ZYDIS_MNEMONIC_VPGATHERDD:
-	case ZYDIS_MNEMONIC_VPGATHERQD:
-	case ZYDIS_MNEMONIC_VGATHERDPS:
-	case ZYDIS_MNEMONIC_VGATHERQPS:
-	case ZYDIS_MNEMONIC_VPSCATTERDD:
-	case ZYDIS_MNEMONIC_VPSCATTERQD:
-	case ZYDIS_MNEMONIC_VSCATTERDPS:
-	case ZYDIS_MNEMONIC_VSCATTERQPS:
-		return 4;
-	default:
-		return 8;
-	}
-}
-
 static unsigned vector_bytes(ZydisRegister r)
 {
 	return r >= ZYDIS_REGISTER_ZMM0 && r <= ZYDIS_REGISTER_ZMM31 ? 64 : r >= ZYDIS_REGISTER_YMM0 && r <= ZYDIS_REGISTER_YMM31 ? 32 : 16;
@@ -150,7 +132,7 @@ static void add_elements(struct access *a, const ZydisDecodedInstruction *i, con
 	unsigned indices, elements;
 
 	a->index_bytes = (uint8_t)index_bytes(i);
-	a->element = (uint8_t)element_bytes(i);
+	a->element = (uint8_t)(moved->element_size / 8);
 	a->indices = (uint16_t)o->mem.index;
 	a->mask = (uint16_t)mask->reg.value;
 	indices = vector_bytes(o->mem.index) / a->index_bytes;
