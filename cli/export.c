@@ -55,7 +55,7 @@ static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 	const struct slope_option option[] = {
 		{ "format", 'f', SLOPE_OPTION_CHOICE, &s->format, FORMATS,
 		  "csv: every point; json: the whole profile; folded: for flame graphs; others: for that tool", 0, 0 },
-		{ "output", 'o', SLOPE_OPTION_TEXT, &s->output, "FILE", "write to a file, not to standard output", 0, 0 },
+		{ "output", 'o', SLOPE_OPTION_TEXT, &s->output, "FILE", "write to a file, not to standard output (-)", 0, 0 },
 		{ "unit", 'u', SLOPE_OPTION_TEXT, &s->unit, "NAME", "folded: the cost unit (the first that was recorded)", 0, 0 },
 		{ "threads", 0, SLOPE_OPTION_FLAG, &s->threads, NULL, "folded: each thread apart", 0, 0 },
 		{ "k", 'k', SLOPE_OPTION_NUMBER, &s->k, "K",
@@ -230,6 +230,8 @@ int slope_verb_export(int argc, char **argv)
 		slope_say("in which format? Give --format=%s", FORMATS);
 		return SLOPE_EXIT_WRONG;
 	}
+	if (s.output && !strcmp(s.output, "-"))
+		s.output = NULL;
 	if (!options_fit(&s))
 		return SLOPE_EXIT_WRONG;
 	return export_file(slope_datafile_operand(argc, argv), &s);
