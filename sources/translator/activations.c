@@ -13,7 +13,7 @@
 /* From now on calls of the function are for quick.c. */
 static void show_record(struct fiber *f, uint32_t fn)
 {
-	struct slope_record **quick = (struct slope_record **)((char *)context_window(context_here()) + CTX_QUICK_AT);
+	struct slope_record **quick = (struct slope_record **)((char *)context_window(context_here()) + CTX_QUICK_PLACE);
 	struct slope_record *r = slope_thread_record(f->core, fn);
 
 	if (f->core->shadow.window && fn < CTX_QUICKS && r && !(r->flags & ~SLOPE_RECORD_CONTEXTS))

@@ -13,7 +13,7 @@
 
 #include "sources/translator/observing.h"
 
-#define CTX ((struct context __seg_gs *)CTX_AT)
+#define CTX ((struct context __seg_gs *)(intptr_t)CTX_AT)
 
 /* Where the bytes of the lanes that stay come from, by a mask of them. */
 #define LANE(n) 4 * (n), 4 * (n) + 1, 4 * (n) + 2, 4 * (n) + 3

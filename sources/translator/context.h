@@ -20,8 +20,19 @@
 #define REG_R10 10
 #define REG_R11 11
 
-/* In the shadow window, which %gs points to: far enough from 0 that a null pointer's shadow is elsewhere. */
-#define CTX_AT 0xe000
+/*
+ * A thread's shadow window, with its context before it: the shadow of no address that a program may try is there.
+ *
+ * %gs holds the window's start and 128 more. So no operand for a shadow word has the base and displacement of the program's own
+ * operand for the cell: processors that guess by these which store a load is served from would take the one for the other, and
+ * find out late (a fifth of the time, where blocks store to the shadow of what they load next). And 128 less is a short displacement
+ * where the program's is from 0 to 255.
+ */
+#define WINDOW_BEFORE 0x100000   /* bytes */
+#define GS_BIAS (-128)
+
+#define CTX_PLACE (0xe000 - WINDOW_BEFORE)      /* from the window's start on, */
+#define CTX_AT (CTX_PLACE + GS_BIAS)            /* and from %gs on */
 
 #define CTX_REG(n) (CTX_AT + 8 * (n))
 #define CTX_FLAGS (CTX_AT + 128)    /* of the program */
@@ -67,10 +78,12 @@
 #define CTX_LANDED (CTX_COST + 112)    /* control comes to a place where a path has been begun for it: pathlandings.c */
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
-#define CTX_QUICK_AT 0x20000
+#define CTX_QUICK_PLACE (0x20000 - WINDOW_BEFORE)
+#define CTX_QUICK_AT (CTX_QUICK_PLACE + GS_BIAS)
 #define CTX_QUICKS ((CTX_LOG_AT - CTX_QUICK_AT) / 8)
 /* And behind them the log of core/log.h. */
-#define CTX_LOG_AT 0xf0000
+#define CTX_LOG_PLACE (0xf0000 - WINDOW_BEFORE)
+#define CTX_LOG_AT (CTX_LOG_PLACE + GS_BIAS)
 #define CTX_LOG_BYTES 0xff00
 #define LOG_SECTION_BYTES 1024   /* SLOPE_LOG_SECTION_BYTES */
 
@@ -234,49 +247,49 @@ struct context {
 
 _Static_assert(sizeof(struct context) <= 4096, "rooms.c lays them so close");
 
-_Static_assert(CTX_AT + offsetof(struct context, flags) == CTX_FLAGS, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, self) == CTX_SELF, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, guest_target) == CTX_GUEST_TARGET, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, spare) == CTX_SPARE, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, cost) == CTX_COST, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, inside) == CTX_INSIDE, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, top_fn) == CTX_TOP_FN, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, waiting) == CTX_WAITING, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, top) == CTX_TOP, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, fs) == CTX_FS, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, core) == CTX_CORE, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, top_sp) == CTX_TOP_SP, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, stamp_home) == CTX_STAMP_HOME, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, spare_home) == CTX_SPARE_HOME, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, flags_home) == CTX_FLAGS_HOME, "as checks.c has it");
-_Static_assert(CTX_AT + offsetof(struct context, returns) == CTX_RETURNS, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, odd) == CTX_ODD, "as quick.c has it");
-_Static_assert(CTX_AT + offsetof(struct context, far_home) == CTX_FAR_HOME, "as blocks.c has it");
-_Static_assert(CTX_AT + offsetof(struct context, path) == CTX_PATH, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, path_kept) == CTX_PATH_KEPT, "as pathcode.c has it");
-_Static_assert(CTX_AT + offsetof(struct context, ticks_in) == CTX_TICKS_IN, "as pathcode.c has it");
-_Static_assert(CTX_AT + offsetof(struct context, ticks_out) == CTX_TICKS_OUT, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, path_context) == CTX_PATH_CONTEXT, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, countdown) == CTX_COUNTDOWN, "as pathcode.c has it");
-_Static_assert(CTX_AT + offsetof(struct context, old_sp) == CTX_OLD_SP, "as blocks.c has it");
-_Static_assert(CTX_AT + offsetof(struct context, path_window) == CTX_PATH_WINDOW, "as pathcode.c has it");
-_Static_assert(CTX_AT + offsetof(struct context, log) == CTX_LOG, "as gate.S has it");
-_Static_assert(CTX_AT + offsetof(struct context, vector) == CTX_VECTOR, "as compacting.h has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, flags) == CTX_FLAGS, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, self) == CTX_SELF, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, guest_target) == CTX_GUEST_TARGET, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, spare) == CTX_SPARE, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, cost) == CTX_COST, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, inside) == CTX_INSIDE, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, top_fn) == CTX_TOP_FN, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, waiting) == CTX_WAITING, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, top) == CTX_TOP, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, fs) == CTX_FS, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, core) == CTX_CORE, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, top_sp) == CTX_TOP_SP, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, stamp_home) == CTX_STAMP_HOME, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, spare_home) == CTX_SPARE_HOME, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, flags_home) == CTX_FLAGS_HOME, "as checks.c has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, returns) == CTX_RETURNS, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, odd) == CTX_ODD, "as quick.c has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, far_home) == CTX_FAR_HOME, "as blocks.c has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, path) == CTX_PATH, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, path_kept) == CTX_PATH_KEPT, "as pathcode.c has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, ticks_in) == CTX_TICKS_IN, "as pathcode.c has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, ticks_out) == CTX_TICKS_OUT, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, path_context) == CTX_PATH_CONTEXT, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, countdown) == CTX_COUNTDOWN, "as pathcode.c has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, old_sp) == CTX_OLD_SP, "as blocks.c has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, path_window) == CTX_PATH_WINDOW, "as pathcode.c has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, log) == CTX_LOG, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, vector) == CTX_VECTOR, "as compacting.h has it");
 #define CTX_DIRECTORY (CTX_VECTOR + 64)    /* what threads say about each other's cells, by address: core/sharing.h */
 #define CTX_FIBER (CTX_VECTOR + 72)    /* the stack that it runs on */
 #define CTX_BY_16 (CTX_VECTOR + 80)    /* there is AVX-512 */
-_Static_assert(CTX_AT + offsetof(struct context, landed) == CTX_LANDED, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, landed) == CTX_LANDED, "as gate.S has it");
 
 /* The context of the thread that runs. */
 static inline struct context *context_here(void)
 {
-	return *(struct context *__seg_gs *)CTX_SELF;
+	return *(struct context *__seg_gs *)(intptr_t)CTX_SELF;
 }
 
-/* The shadow window that it lies in: what %gs holds. */
+/* The shadow window that it lies before. */
 static inline void *context_window(struct context *ctx)
 {
-	return (char *)ctx - CTX_AT;
+	return (char *)ctx - CTX_PLACE;
 }
 
 /*

@@ -161,7 +161,7 @@ struct operand {
 static inline void emit_memory(struct emit *e, unsigned opcode, unsigned reg, struct operand o, int64_t plus)
 {
 	const struct address *a = o.at;
-	int64_t displacement = a->displacement + plus;
+	int64_t displacement = a->displacement + plus + (o.gs ? GS_BIAS : 0);
 	unsigned base = a->base == NO_REGISTER ? 5 : (unsigned)a->base, index = a->index == NO_REGISTER ? 4 : (unsigned)a->index;
 	unsigned rex = (unsigned)o.wide << 3 | (reg >> 3) << 2 | (index >> 3) << 1 | (a->base == NO_REGISTER ? 0 : base >> 3);
 	bool sib = a->base == NO_REGISTER || a->index != NO_REGISTER || (base & 7) == 4;

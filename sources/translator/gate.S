@@ -22,6 +22,7 @@ _start:
 	ud2
 
 slope_gate_start:
+	sub $GS_BIAS, %rdi
 	wrgsbase %rdi
 	and $-16, %rsp
 	mov %rsp, %gs:CTX_HOST_RSP
@@ -166,17 +167,17 @@ slope_gate_report:
 	.macro have_cells r, a, ad, b, bd, cells, whose
 	.if \whose != GATE_RMS
 	new_word \a, \ad, \b, \bd, \whose
-	mov %\bd, %gs:(%\r)
+	mov %\bd, %gs:GS_BIAS(%\r)
 	.if \cells == 2
-	mov %\bd, %gs:4(%\r)
+	mov %\bd, %gs:4+GS_BIAS(%\r)
 	.endif
 	mov %gs:CTX_TOP, %\r
 	.else
 	mov %gs:CTX_TOP, %\b
 	.if \cells == 2
-	mov %\b, %gs:(%\r)
+	mov %\b, %gs:GS_BIAS(%\r)
 	.else
-	mov %\bd, %gs:(%\r)
+	mov %\bd, %gs:GS_BIAS(%\r)
 	.endif
 	mov %\b, %\r
 	.endif
@@ -195,7 +196,7 @@ slope_gate_report:
 	cmp $CTX_LOG_BYTES, %\bd
 	jae 4f
 	.if \cells == 2
-	mov %gs:(%\r), %\a
+	mov %gs:GS_BIAS(%\r), %\a
 	mov %\a, %gs:CTX_LOG_AT(%\b)
 	rorx $32, %\a, %\b
 	cmp %\a, %\b
@@ -204,7 +205,7 @@ slope_gate_report:
 	jl 4f
 	addl $8, %gs:CTX_LOG
 	.else
-	mov %gs:(%\r), %\ad
+	mov %gs:GS_BIAS(%\r), %\ad
 	cmp $STAMP_LEAST, %\ad
 	jl 4f
 	mov %\ad, %gs:CTX_LOG_AT(%\b)
@@ -286,7 +287,7 @@ slope_gate_report:
 
 /* A cell that may be fresh, where there is room in the log. */
 	.macro take_if_stale r, a, ad, b, bd, at, whose
-	mov %gs:\at(%\r), %\ad
+	mov %gs:\at+GS_BIAS(%\r), %\ad
 	cmp $STAMP_LEAST, %\ad
 	jl 4f
 	cmp %gs:CTX_TOP, %\ad
@@ -296,7 +297,7 @@ slope_gate_report:
 	add $4, %\bd
 	mov %\bd, %gs:CTX_LOG
 	new_word \a, \ad, \b, \bd, \whose
-	mov %\bd, %gs:\at(%\r)
+	mov %\bd, %gs:\at+GS_BIAS(%\r)
 5:
 	.endm
 
@@ -369,18 +370,18 @@ slope_gate_report:
 	jae 4f
 	/* Words that are pending are never own. */
 	.if \cells == 2
-	mov %gs:(%\r), %\ad
-	and %gs:4(%\r), %\ad
+	mov %gs:GS_BIAS(%\r), %\ad
+	and %gs:4+GS_BIAS(%\r), %\ad
 	test $1, %\ad
 	.else
-	testb $1, %gs:(%\r)
+	testb $1, %gs:GS_BIAS(%\r)
 	.endif
 	je 3f
 2:	mov %gs:CTX_TOP, %\a
 	.if \cells == 2
-	mov %\a, %gs:(%\r)
+	mov %\a, %gs:GS_BIAS(%\r)
 	.else
-	mov %\ad, %gs:(%\r)
+	mov %\ad, %gs:GS_BIAS(%\r)
 	.endif
 	mov %\a, %\r
 	mov %gs:CTX_KEPT, %\a
@@ -615,8 +616,8 @@ slope_gate_plain_return:
 
 /* The path that the caller was on comes back. If none was kept, C begins one where this return goes to. */
 	.macro take_path place
-	mov %gs:\place, %rcx
-	movq $0, %gs:\place
+	mov %gs:GS_BIAS+\place, %rcx
+	movq $0, %gs:GS_BIAS+\place
 	mov %rcx, %gs:CTX_PATH
 	test %rcx, %rcx
 	jle 5f
@@ -647,8 +648,8 @@ slope_gate_plain_return:
 	.endm
 
 	.macro take_context place
-	mov %gs:\place, %rcx
-	movq $0, %gs:\place
+	mov %gs:GS_BIAS+\place, %rcx
+	movq $0, %gs:GS_BIAS+\place
 	test %rcx, %rcx
 	jle 7f
 	mov %ecx, %eax
@@ -664,7 +665,7 @@ slope_gate_plain_return:
 slope_gate_context_return:
 	mov %rax, %gs:CTX_REG(0)
 	mov %rcx, %gs:CTX_REG(1)
-	take_context (%rsp)
+	take_context 0(%rsp)
 	find_return (%rsp)
 	mov %gs:CTX_REG(0), %rax
 	mov %gs:CTX_REG(1), %rcx
@@ -689,7 +690,7 @@ slope_gate_path_return:
 	mov %rcx, %gs:CTX_REG(1)
 slope_gate_path_return_saved:
 	mov %rax, %gs:CTX_REG(0)
-	take_path (%rsp)
+	take_path 0(%rsp)
 	find_return (%rsp)
 	mov %gs:CTX_REG(0), %rax
 	mov %gs:CTX_REG(1), %rcx
@@ -766,6 +767,7 @@ slope_gate_clone:
 	pop %rbx
 	ret
 1:
+	sub $GS_BIAS, %r12
 	wrgsbase %r12
 	xor %ebp, %ebp
 	mov %gs:CTX_SELF, %rdi

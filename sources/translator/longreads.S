@@ -44,7 +44,7 @@
 	kmovd %edx, %k1
 	mov %rax, %rdx
 	and $-4, %rdx
-	vmovdqu32 %gs:(%rdx), %zmm16{%k1}{z}
+	vmovdqu32 %gs:GS_BIAS(%rdx), %zmm16{%k1}{z}
 	vpcmpltd least(%rip){1to16}, %zmm16, %k2{%k1}
 	kortestw %k2, %k2
 	jne 1f
@@ -64,12 +64,12 @@
 	inc %eax
 	or $STAMP_MARKS, %eax
 	vpbroadcastd %eax, %zmm16
-	vmovdqu32 %zmm16, %gs:(%rdx){%k1}
+	vmovdqu32 %zmm16, %gs:GS_BIAS(%rdx){%k1}
 	vpbroadcastd %gs:CTX_TOP, %zmm16
-	vmovdqu32 %zmm16, %gs:(%rdx){%k2}
+	vmovdqu32 %zmm16, %gs:GS_BIAS(%rdx){%k2}
 	.else
 	vpbroadcastd %gs:CTX_TOP, %zmm16
-	vmovdqu32 %zmm16, %gs:(%rdx){%k1}
+	vmovdqu32 %zmm16, %gs:GS_BIAS(%rdx){%k1}
 	.endif
 	bring_vectors
 	mov %gs:CTX_KEPT, %rdx

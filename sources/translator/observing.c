@@ -339,7 +339,7 @@ static void use_window(struct context *ctx)
 	if (!observer.inlined)
 		return;
 	ctx->by_16 = checks_have_16();
-	slope_log_set(ctx->fiber->core, (uint32_t *)((char *)context_window(ctx) + CTX_LOG_AT), &ctx->log,
+	slope_log_set(ctx->fiber->core, (uint32_t *)((char *)context_window(ctx) + CTX_LOG_PLACE), &ctx->log,
 			ctx->by_16 ? &logscans_by_16 : NULL);
 }
 

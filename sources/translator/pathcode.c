@@ -292,7 +292,7 @@ static bool keep_known(struct maker *m, const struct step *s)
 
 	if (!place || !pathmaking_known(m, place->graph, place->vertex, &path) || !pathmaking_is_short(path))
 		return false;
-	emit_bytes(&m->e, "\x65\x48\xc7\x04\x24", 5);             /* movq $path, %gs:(%rsp) */
+	emit_bytes(&m->e, "\x65\x48\xc7\x44\x24\x80", 6);         /* movq $path, %gs:GS_BIAS(%rsp) */
 	emit_32(&m->e, (uint32_t)path);
 	return true;
 }

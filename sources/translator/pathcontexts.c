@@ -10,7 +10,7 @@
 #include "sources/translator/observing.h"
 
 #define QUICK __attribute__((no_caller_saved_registers, section("slope_gate_code"), used))
-#define CTX ((struct context __seg_gs *)CTX_AT)
+#define CTX ((struct context __seg_gs *)(intptr_t)CTX_AT)
 #define NODES_MAX (UINT32_MAX >> 2)
 #define EDGES_MAX 4096u
 
@@ -96,7 +96,7 @@ SLOPE_INLINE void apart(const void *function, uint64_t a)
 QUICK void pathcontexts_quick(uint64_t fn)
 {
 	uint64_t key = CTX->path_context | fn;
-	struct path_enter __seg_gs *e = (struct path_enter __seg_gs *)(uint64_t)(PATHS_ENTERS_AT + path_enter_at(key));
+	struct path_enter __seg_gs *e = (struct path_enter __seg_gs *)(uint64_t)(PATHS_ENTERS_AT + GS_BIAS + path_enter_at(key));
 
 	if (SLOPE_UNLIKELY(e->key != key)) {
 		apart((const void *)pathcontexts_enter, fn);

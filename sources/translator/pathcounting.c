@@ -208,7 +208,7 @@ static void count_known(struct maker *m, uint64_t counter, struct room_here room
 
 	if (!room.flags) {
 		emit_bytes(&m->e, "\x65\x48\xff\x04\x25", 5);    /* incq %gs:counter */
-		emit_32(&m->e, (uint32_t)counter);
+		emit_32(&m->e, (uint32_t)counter + GS_BIAS);
 		return;
 	}
 	value = borrow(m, &room, 0);

@@ -73,7 +73,7 @@ void quick_return(uint64_t sp);
 
 extern const char slope_gate_return_missed[];
 
-#define CTX ((struct context __seg_gs *)CTX_AT)
+#define CTX ((struct context __seg_gs *)(intptr_t)CTX_AT)
 
 SLOPE_INLINE void apart(const void *function, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {

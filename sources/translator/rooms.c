@@ -4,7 +4,7 @@
  * the limit for shadow windows: half of what a process has. Threads beyond
  * that get a room with a context alone, whose window is shared with others:
  * such windows begin one page after the other, so that the contexts lie side by side
- * below the shadow of the first address that a program can have. What is behind them is
+ * before the shadow of the first address. What is behind them is
  * never written and reads as zero, for the checks of translated code, which
  * none of these words lets pass.
  */
@@ -14,9 +14,9 @@
 
 #define SHADOWS_MAX_BYTES (1ul << 46)
 #define LANE_BYTES 4096u
-#define LANES 200u               /* contexts from CTX_AT on, all below PLAN_LOWEST */
+#define LANES 200u               /* contexts from CTX_PLACE on, all before the window */
 
-_Static_assert(CTX_AT + LANES * LANE_BYTES < PLAN_LOWEST, "contexts lie below the shadow");
+_Static_assert(CTX_PLACE + (int)(LANES * LANE_BYTES) < 0, "contexts lie below the shadow");
 
 static struct {
 	struct room *all;
@@ -25,16 +25,22 @@ static struct {
 	unsigned lanes;              /* of it that are used */
 } rooms;
 
+void *rooms_window(uint64_t shadow_bytes)
+{
+	char *pages = system_pages(WINDOW_BEFORE + shadow_bytes, true);
+
+	return pages ? pages + WINDOW_BEFORE : NULL;
+}
+
 static bool set_window(struct room *room, uint64_t shadow_bytes)
 {
-	if (shadow_bytes && rooms.shadow_bytes + shadow_bytes <= SHADOWS_MAX_BYTES &&
-	    (room->window = system_pages(shadow_bytes, true))) {
+	if (shadow_bytes && rooms.shadow_bytes + shadow_bytes <= SHADOWS_MAX_BYTES && (room->window = rooms_window(shadow_bytes))) {
 		room->shadow_bytes = shadow_bytes;
 		rooms.shadow_bytes += shadow_bytes;
 		return true;
 	}
 	if (!rooms.shared || rooms.lanes == LANES) {
-		char *shared = system_pages((shadow_bytes ? shadow_bytes : CTX_AT) + (LANES + 1) * LANE_BYTES, true);
+		char *shared = rooms_window(shadow_bytes + (LANES + 1) * LANE_BYTES);
 
 		if (!shared)
 			return false;
@@ -80,9 +86,9 @@ struct room *rooms_take(uint64_t shadow_bytes)
 		room = without;
 	if (!room && !(room = new_room(shadow_bytes)))
 		return NULL;
-	struct context *ctx = (struct context *)(room->window + CTX_AT);
+	struct context *ctx = (struct context *)(room->window + CTX_PLACE);
 
-	give_pages_back(room->window + CTX_AT, LANE_BYTES);
+	give_pages_back(room->window + CTX_PLACE, LANE_BYTES);
 	ctx->self = ctx;
 	ctx->path_window = room->path_window ? room->path_window : room->window;
 	ctx->room = room;
@@ -93,10 +99,10 @@ struct room *rooms_take(uint64_t shadow_bytes)
 
 void rooms_clear(struct room *room)
 {
-	uint64_t behind = CTX_AT + LANE_BYTES;
+	int64_t behind = CTX_PLACE + (int)LANE_BYTES;
 
 	if (room->shadow_bytes)
-		give_pages_back(room->window + behind, room->shadow_bytes - behind);
+		give_pages_back(room->window + behind, room->shadow_bytes - (uint64_t)behind);
 	if (room->path_window)
 		give_pages_back(room->path_window, runtime.space.window);
 }

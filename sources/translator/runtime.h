@@ -167,7 +167,7 @@ void limits_take_back(void);
 /* What a thread needs of memory: its stacks, and a window for its context and, if there are not too many, its shadow. */
 struct room {
 	struct room *next;
-	char *window;                /* what %gs holds */
+	char *window;                /* its shadow; the context lies before it (context.h) */
 	char *stack;                 /* ROOMS_SIGNAL_BYTES for our signal handler, then ROOMS_STACK_BYTES */
 	char *path_window;           /* where calls keep their paths; NULL: in the window */
 	uint64_t shadow_bytes;       /* 0: the window holds the context alone */
@@ -177,6 +177,8 @@ struct room {
 #define ROOMS_SIGNAL_BYTES (1u << 20)
 #define ROOMS_STACK_BYTES (1u << 20)
 
+/* Pages for a window of this size and what lies before it: where the window begins. NULL when memory runs out. */
+void *rooms_window(uint64_t shadow_bytes);
 /* Empty, with a context that knows itself. NULL when memory runs out. */
 struct room *rooms_take(uint64_t shadow_bytes);
 /* Its thread is about to end: what it has touched goes back, but for the context and the stacks. */

@@ -157,18 +157,18 @@ static void check_processor(const uint64_t *auxv)
 /* The thread's shadow window with its context near the start; the kernel backs what is touched. */
 static void make_context(uint64_t window_bytes)
 {
-	void *window = system_pages(window_bytes, true);
+	void *window = rooms_window(window_bytes);
 
 	if (!window)
 		system_stop("no room for the shadow of the program's memory; allow more address space (ulimit -v), "
 			    "or use --source=valgrind", NULL);
-	struct context *ctx = (struct context *)((char *)window + CTX_AT);
+	struct context *ctx = (struct context *)((char *)window + CTX_PLACE);
 
 	ctx->self = ctx;
 	ctx->path_window = observing_keeps_paths_apart() ? system_pages(UINT64_C(1) << runtime.window_log2, true) : window;
 	if (!ctx->path_window)
 		system_stop("no room for paths beside input sizes; allow more address space (ulimit -v), or record them one by one", NULL);
-	__asm__ volatile("wrgsbase %0" : : "r"(window) : "memory");
+	__asm__ volatile("wrgsbase %0" : : "r"((char *)window - GS_BIAS) : "memory");
 	threading_init(ctx);
 }
 

@@ -193,7 +193,7 @@ static void find_stack(struct context *ctx)
 static struct context *new_context(const struct context *ctx, uint64_t stack, uint64_t next)
 {
 	struct room *room = rooms_take(observer.looks ? observing_shadow_bytes(runtime.space.window) : 0);
-	struct context *child = room ? (struct context *)(room->window + CTX_AT) : NULL;
+	struct context *child = room ? (struct context *)(room->window + CTX_PLACE) : NULL;
 
 	if (!child)
 		return NULL;
