@@ -66,6 +66,32 @@ static inline void call_for_access(struct maker *m, const struct address *at, ga
 	emit_bytes(&m->e, "\x48\x83\xec\x80", 4);                /* sub $-128, %rsp */
 }
 
+/* `opcode` between a 32-bit register and the place where the log ends, which is read as it is written. */
+static inline void emit_log_end(struct emit *e, unsigned opcode, unsigned reg)
+{
+	struct address end = { .base = NO_REGISTER, .index = NO_REGISTER, .displacement = CTX_LOG - GS_BIAS };
+
+	emit_memory(e, opcode, reg, (struct operand){ &end, true, false }, 0);
+}
+
+/* ---- stalereads.c ---- */
+
+/* A read whose check may be in the middle of the block. */
+struct stale_read {
+	struct address at;           /* the program's, */
+	uint32_t read;               /* bytes */
+	struct address words;        /* and what tells about it */
+	uint32_t bytes;              /* 4, or 8 */
+	unsigned step;
+	uint16_t taken;              /* registers that `words` are reached by, besides those of `at` */
+};
+
+/* Is it one that is most often stale? */
+bool stalereads_are_often(const struct maker *m, const struct access *a);
+void stalereads_emit(struct maker *m, struct stale_read *r);
+/* The program's registers come back. */
+void stalereads_give_back(struct maker *m, const struct cold *c);
+
 /* The flags that emit_kept_check in checks.c has kept. */
 static inline void bring_flags(struct emit *e)
 {

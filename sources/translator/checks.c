@@ -269,36 +269,6 @@ static bool is_stored_at_once(const struct maker *m, const struct access *a, uns
 	       (a->bytes < 4 ? odd + a->bytes <= 4 : !odd && a->bytes % 4 == 0);
 }
 
-/* ---- reads that are most often stale ---- */
-
-/*
- * Off the stack and not in a loop, six reads of ten are the first ones of their activation: the way to gate.S lies in the
- * block, and a fresh word jumps over it.
- */
-static bool is_often_stale(const struct maker *m, const struct access *a)
-{
-	return !a->write && a->at.base != REG_RSP && a->bytes <= 8 && !(a->bytes & (a->bytes - 1)) && !m->loops;
-}
-
-/* The `bytes` from `words` on tell about the read. */
-static void emit_stale_read(struct maker *m, const struct access *a, const struct address *at, const struct address *words, uint32_t bytes)
-{
-	uint8_t *stale = NULL;
-	struct emit *e = &m->e;
-
-	if (bytes > 4) {
-		emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ words, true, false }, 0);
-		stale = emit_short_jump_ahead(e, CONDITION_GREATER);
-	}
-	emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ words, true, false }, bytes - 4);
-	uint8_t *fresh = emit_short_jump_ahead(e, CONDITION_NOT_GREATER);
-
-	if (stale)
-		emit_short_land(e, stale);
-	call_for_access(m, at, reads_of(m)[__builtin_ctz(a->bytes)]);
-	emit_short_land(e, fresh);
-}
-
 static void emit_check(struct maker *m, const struct access *a, unsigned step, bool kept)
 {
 	struct address at = address_at(m, a, step), cells = at;
@@ -324,8 +294,10 @@ static void emit_check(struct maker *m, const struct access *a, unsigned step, b
 		bytes = a->bytes < 4 ? 4 : a->bytes;
 		load_place(e, reg, &at, by_cells ? a->bytes : 4);
 	}
-	if (is_often_stale(m, a)) {
-		emit_stale_read(m, a, &at, &words, bytes);
+	if (stalereads_are_often(m, a)) {
+		stalereads_emit(m, &(struct stale_read){
+			.at = at, .words = words, .read = a->bytes, .bytes = bytes, .step = step, .taken = by_register ? (uint16_t)(1u << reg) : 0,
+		});
 		return;
 	}
 	struct cold *c = making_cold(m, a->write ? COLD_WRITE : COLD_READ);

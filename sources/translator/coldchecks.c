@@ -125,6 +125,9 @@ void checks_cold(struct maker *m, const struct cold *c)
 	making_land(m, c);
 	if (c->kind == COLD_READ) {
 		cold_read(m, c);
+	} else if (c->kind == COLD_STALE_READ) {
+		stalereads_give_back(m, c);
+		call_and_go_back(m, c, reads_of(m), slope_gate_read_any);
 	} else if (c->kind == COLD_WRITE) {
 		cold_write(m, c);
 	} else if (c->kind == COLD_ENTRY) {

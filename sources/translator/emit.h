@@ -121,6 +121,7 @@ static inline void emit_land(struct emit *e, uint8_t *displacement)
 #define CONDITION_EQUAL 4
 #define CONDITION_NOT_EQUAL 5
 #define CONDITION_ABOVE 7
+#define CONDITION_LESS 12
 #define CONDITION_NOT_GREATER 14
 #define CONDITION_GREATER 15
 

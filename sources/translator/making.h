@@ -6,6 +6,7 @@
  *   effects.c    what they use and overwrite, and what comes behind them wants
  *   outline.h    how long they are and where they lead, without decoding each
  *   checks.c     the checks of their reads and writes: where, and what they are
+ *   stalereads.c reads that most often do not pass
  *   coldchecks.c what becomes of those that do not pass
  *   exits.c      direct ways out of the block, and its costs
  *   transfers.c  whatever else leaves it: calls, returns, jumps
@@ -53,7 +54,7 @@ struct known_path {
 struct cold {
 	/* Those of checks.c, those of transfers.c. */
 	enum {
-		COLD_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK,
+		COLD_READ, COLD_STALE_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK,
 		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_AWAY, COLD_OTHER_TABLE, COLD_UNKNOWN_LANDING,
 		COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED,
 		/* and of pathcode.c */
@@ -65,6 +66,7 @@ struct cold {
 	struct address at;           /* with the registers as they are at the check */
 	uint32_t bytes;
 	uint16_t live;               /* registers that somebody needs there */
+	int kept[2];                 /* COLD_STALE_READ: registers of the program at CTX_KEPT, or NO_REGISTER */
 	bool alike;                  /* COLD_READ: the words are not the stamp, but may be fresh all the same */
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
 	bool keep_flags;             /* COLD_MISS, COLD_AWAY: as the first look did; others: the program's are at CTX_FLAGS_HOME */
