@@ -76,19 +76,13 @@ static inline void emit_log_end(struct emit *e, unsigned opcode, unsigned reg)
 
 /* ---- stalereads.c ---- */
 
-/* A read whose check may be in the middle of the block. */
-struct stale_read {
-	struct address at;           /* the program's, */
-	uint32_t read;               /* bytes */
-	struct address words;        /* and what tells about it */
-	uint32_t bytes;              /* 4, or 8 */
-	unsigned step;
-	uint16_t taken;              /* registers that `words` are reached by, besides those of `at` */
-};
-
 /* Is it one that is most often stale? */
 bool stalereads_are_often(const struct maker *m, const struct access *a);
 void stalereads_emit(struct maker *m, struct stale_read *r);
+/* One that is stale, where that is found out elsewhere: can its words be taken, */
+bool stalereads_can_take(const struct stale_read *r);
+/* and so they are. */
+void stalereads_take(struct maker *m, struct stale_read *r);
 /* The program's registers come back. */
 void stalereads_give_back(struct maker *m, const struct cold *c);
 

@@ -294,16 +294,20 @@ static void emit_check(struct maker *m, const struct access *a, unsigned step, b
 		bytes = a->bytes < 4 ? 4 : a->bytes;
 		load_place(e, reg, &at, by_cells ? a->bytes : 4);
 	}
+	struct stale_read read = {
+		.at = at, .words = words, .read = a->bytes, .bytes = bytes, .step = step, .taken = by_register ? (uint16_t)(1u << reg) : 0,
+	};
+
 	if (stalereads_are_often(m, a)) {
-		stalereads_emit(m, &(struct stale_read){
-			.at = at, .words = words, .read = a->bytes, .bytes = bytes, .step = step, .taken = by_register ? (uint16_t)(1u << reg) : 0,
-		});
+		stalereads_emit(m, &read);
 		return;
 	}
 	struct cold *c = making_cold(m, a->write ? COLD_WRITE : COLD_READ);
 
 	c->at = at;
 	c->bytes = a->bytes;
+	c->stale = read;
+	c->far = is_far(&at);
 	c->live = runtime.precise ? UINT16_MAX : m->trace.step[step].live;
 	if (is_on_stack(a) && !a->write && a->bytes == 8) {
 		/* What the activation keeps there it has written itself: most often one comparison will do. */

@@ -62,7 +62,7 @@ static void call_and_go_back(struct maker *m, const struct cold *c, const gate_r
 	emit_near(&m->e, 0xe9, (uint64_t)c->back);
 }
 
-static void cold_read(struct maker *m, const struct cold *c)
+static void cold_read(struct maker *m, struct cold *c)
 {
 	if (c->alike) {
 		emit_memory(&m->e, 0x3b, (unsigned)m->stamp, (struct operand){ &c->at, true, false }, 0);
@@ -72,53 +72,80 @@ static void cold_read(struct maker *m, const struct cold *c)
 		emit_back(&m->e, CONDITION_NOT_GREATER, c->back);
 		emit_short_land(&m->e, stale);
 	}
+	if (stalereads_can_take(&c->stale)) {
+		stalereads_take(m, &c->stale);
+		emit_near(&m->e, 0xe9, (uint64_t)c->back);
+		return;
+	}
 	call_and_go_back(m, c, reads_of(m), observer.trms ? slope_gate_read_any_kept : slope_gate_read_any);
 }
 
+/* Words that begin with the first byte and end with the last, where the address is a multiple of 4: by the operand itself. */
+static uint8_t *store_words(struct maker *m, const struct cold *c, unsigned first, uint16_t taken)
+{
+	struct emit *e = &m->e;
+	uint8_t *odd;
+
+	if (c->bytes % 4 || c->at.in_fs || c->far)
+		return NULL;
+	emit_byte(e, 0x40 | first >> 3);                          /* test $3, %first */
+	emit_byte(e, 0xf6);
+	emit_byte(e, 0xc0 | (first & 7));
+	emit_byte(e, 3);
+	odd = emit_jump_ahead(e, CONDITION_NOT_EQUAL);
+	emit_stamps(m, &c->at, c->bytes, 0);
+	give_scratch(m, c, taken);
+	emit_near(e, 0xe9, (uint64_t)c->back);
+	return odd;
+}
+
 /*
- * In the window, and above the context: then the words are stored here, from that of the first
+ * In the window, and above what no program has: then the words are stored here, from that of the first
  * byte to that of the last, which is one more at an odd address.
  */
 static void cold_write(struct maker *m, const struct cold *c)
 {
 	uint16_t taken = 0;
 	struct emit *e = &m->e;
-	uint8_t *far;
+	uint8_t *far, *odd;
 
 	if (m->checked_writes) {
 		call_and_go_back(m, c, slope_gate_writes[m->stamp], slope_gate_write_any);
 		return;
 	}
-	unsigned first = take_scratch(m, c, &taken), last = take_scratch(m, c, &taken);
+	unsigned first = take_scratch(m, c, &taken);
+	uint16_t only_first = taken;
 	struct address word = { .base = (int)first, .index = NO_REGISTER, .displacement = PLAN_LOWEST };
 	struct address end = { .base = (int)first, .index = NO_REGISTER, .displacement = c->bytes - 1 };
 
 	load_address(e, first, &c->at, -(int64_t)PLAN_LOWEST);
-	emit_move(e, last, first);
-	emit_byte(e, 0x48 | last >> 3);                           /* shr $log2, %last */
-	emit_byte(e, 0xc1);
-	emit_byte(e, 0xe8 | (last & 7));
-	emit_byte(e, runtime.window_log2);
-	far = emit_jump_ahead(e, CONDITION_NOT_EQUAL);
+	emit_context(e, 0x3b, first, CTX_SPAN);                   /* cmp */
+	far = emit_jump_ahead(e, CONDITION_NOT_BELOW);
+	odd = store_words(m, c, first, taken);
+	if (odd)
+		emit_land(e, odd);
 	if (c->bytes > 1) {
+		unsigned last = take_scratch(m, c, &taken);
+
 		emit_address(e, last, &end, 0);
 		and_constant(e, last, 0xfc);
-	}
-	and_constant(e, first, 0xfc);
-	emit_stamps(m, &word, c->bytes < 4 ? 4 : c->bytes, 0);
-	if (c->bytes > 1) {
+		and_constant(e, first, 0xfc);
+		emit_stamps(m, &word, c->bytes < 4 ? 4 : c->bytes, 0);
 		word.base = (int)last;
+		emit_stamps(m, &word, 4, 0);
+	} else {
+		and_constant(e, first, 0xfc);
 		emit_stamps(m, &word, 4, 0);
 	}
 	give_scratch(m, c, taken);
 	emit_near(e, 0xe9, (uint64_t)c->back);
 	emit_land(e, far);
-	give_scratch(m, c, taken);
+	give_scratch(m, c, only_first);
 	call_routine(m, c, slope_gate_write_any);
 	emit_near(e, 0xe9, (uint64_t)c->back);
 }
 
-void checks_cold(struct maker *m, const struct cold *c)
+void checks_cold(struct maker *m, struct cold *c)
 {
 	const struct step *s = &m->trace.step[c->step];
 

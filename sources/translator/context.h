@@ -85,6 +85,7 @@
 #define CTX_LOG_PLACE (0xf0000 - WINDOW_BEFORE)
 #define CTX_LOG_AT (CTX_LOG_PLACE + GS_BIAS)
 #define CTX_LOG_BYTES 0xff00
+#define CTX_LOG_CLOSED 0x10000   /* added to its end: no block adds to it, as if it were full */
 #define LOG_SECTION_BYTES 1024   /* SLOPE_LOG_SECTION_BYTES */
 
 /* Reads: what becomes of the knowledge that the last write was the thread's own (core/stamp.h). */

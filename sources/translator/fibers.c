@@ -121,6 +121,7 @@ void fibers_show_top(void)
 	ctx->odd = odd ? ODD_ALL | ODD_SLOW : core->contexts ? ODD_SLOW : 0;
 	ctx->directory = observer.session.sharing.directory.window;
 	ctx->span = core->shadow.window ? runtime.space.window - PLAN_LOWEST : 0;
+	ctx->log = (ctx->log & UINT16_MAX) | (core->shadow.window ? 0 : CTX_LOG_CLOSED);
 	if (ctx->fiber->landing)
 		ctx->top_fn = SLOPE_FN_NONE;
 }

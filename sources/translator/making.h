@@ -50,6 +50,16 @@ struct known_path {
 	int64_t value;
 };
 
+/* A read, and how its check knows. */
+struct stale_read {
+	struct address at;           /* the program's, */
+	uint32_t read;               /* bytes */
+	struct address words;        /* and what tells about it */
+	uint32_t bytes;
+	unsigned step;
+	uint16_t taken;              /* registers that `words` are reached by, besides those of `at` */
+};
+
 /* A piece of the cold part, entered by jumps and, where it comes back, left by one. */
 struct cold {
 	/* Those of checks.c, those of transfers.c. */
@@ -66,6 +76,8 @@ struct cold {
 	struct address at;           /* with the registers as they are at the check */
 	uint32_t bytes;
 	uint16_t live;               /* registers that somebody needs there */
+	bool far;                    /* COLD_WRITE: no operand reaches it */
+	struct stale_read stale;     /* COLD_READ */
 	int kept[2];                 /* COLD_STALE_READ: registers of the program at CTX_KEPT, or NO_REGISTER */
 	bool alike;                  /* COLD_READ: the words are not the stamp, but may be fresh all the same */
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
@@ -165,7 +177,7 @@ void checks_place(struct maker *m);
 void checks_borrow(struct maker *m);
 /* Those that come before this step. */
 void checks_emit(struct maker *m, unsigned step);
-void checks_cold(struct maker *m, const struct cold *c);
+void checks_cold(struct maker *m, struct cold *c);
 /* The function's first instruction: somebody may have jumped here. */
 void checks_entry(struct maker *m, uint32_t fn);
 

@@ -57,7 +57,12 @@ static void emit_range(struct maker *m, struct cold *c, const struct address *at
 	making_jump(m, c, CONDITION_NOT_BELOW);
 }
 
-static void emit_taking(struct maker *m, struct stale_read *r)
+bool stalereads_can_take(const struct stale_read *r)
+{
+	return !observer.trms && (r->bytes == 4 || (r->bytes == 8 && r->read == 8));
+}
+
+void stalereads_take(struct maker *m, struct stale_read *r)
 {
 	struct cold *c = making_cold(m, COLD_STALE_READ);
 	struct emit *e = &m->e;
@@ -115,8 +120,8 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 
 	if (stale)
 		emit_short_land(e, stale);
-	if (!observer.trms && (r->bytes == 4 || r->read == 8))
-		emit_taking(m, r);
+	if (stalereads_can_take(r))
+		stalereads_take(m, r);
 	else
 		call_for_access(m, &r->at, reads_of(m)[__builtin_ctz(r->read)]);
 	emit_land(e, fresh);
