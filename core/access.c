@@ -239,6 +239,7 @@ static void restamp(void *arg, uint32_t *words, size_t count)
 {
 	struct slope_thread *t = arg;
 	uint32_t top = t->top->stamp, new_top = new_stamp(t, slope_thread_depth(t) - 1);
+	uint32_t from = top, span = SLOPE_STAMP_LIMIT - top, fresh_from = new_top;
 
 	for (size_t i = 0; i < count; i++) {
 		uint32_t w = __atomic_load_n(&words[i], __ATOMIC_RELAXED), flag = slope_stamp_pending(w) ? SLOPE_PENDING : 0;
@@ -246,7 +247,15 @@ static void restamp(void *arg, uint32_t *words, size_t count)
 
 		if (s < t->frame->stamp)
 			continue;
-		uint32_t fresh = s >= top ? new_top : new_stamp(t, slope_thread_owner(t, s));
+		/* Most have the same owner as the one before. */
+		if (s - from >= span) {
+			size_t owner = s >= top ? slope_thread_depth(t) - 1 : slope_thread_owner(t, s);
+
+			from = t->frame[owner].stamp;
+			span = (s >= top ? SLOPE_STAMP_LIMIT : t->frame[owner + 1].stamp) - from;
+			fresh_from = s >= top ? new_top : new_stamp(t, owner);
+		}
+		uint32_t fresh = fresh_from;
 
 		fresh = flag + (s & SLOPE_STAMP_OWN ? fresh : slope_stamp_seen(fresh, t->marks));
 		if (!t->session->parallel)

@@ -2,6 +2,7 @@
 #include "core/log.h"
 #include "core/access.h"
 
+#define OWNERS 4u
 #define RUN 16u                  /* entries that slope_log_scans looks at together */
 
 /* How many entries from `i` on are the owner's cells, or count for nobody: as many as can be told at once, or none. */
@@ -17,8 +18,29 @@ static size_t pass_alike(const struct slope_thread *t, size_t i, size_t end, con
 	return passed;
 }
 
+/* The owners that were found last: entries of a few take turns. */
+struct owners {
+	struct slope_frame *frame[OWNERS];
+	uint32_t stamp[OWNERS], span[OWNERS];
+	unsigned next;
+};
+
+static unsigned find_owner(const struct slope_thread *t, struct owners *o, uint32_t word)
+{
+	unsigned i;
+
+	for (i = 0; i < OWNERS; i++)
+		if (word - o->stamp[i] < o->span[i])
+			return i;
+	i = o->next++ % OWNERS;
+	o->frame[i] = t->frame + slope_thread_owner(t, word);
+	o->stamp[i] = o->frame[i]->stamp;
+	o->span[i] = o->frame[i][1].stamp - o->stamp[i];
+	return i;
+}
+
 /* The entries from `first` up to `end` are those of a frame's section: one more cell for it, one less for each owner. */
-static void settle_section(struct slope_thread *t, struct slope_frame *f, size_t first, size_t end)
+static void settle_section(struct slope_thread *t, struct slope_frame *f, size_t first, size_t end, struct owners *owners)
 {
 	struct slope_frame *owner = f;
 	uint32_t stamp = 0, span = 0, frame_stamp = f->stamp;
@@ -34,9 +56,11 @@ static void settle_section(struct slope_thread *t, struct slope_frame *f, size_t
 			slope_frame_add(f, cells);
 			slope_frame_add(owner, -cells);
 			cells = 0;
-			owner = t->frame + slope_thread_owner(t, word);
-			stamp = owner->stamp;
-			span = owner[1].stamp - stamp;
+			unsigned found = find_owner(t, owners, word);
+
+			owner = owners->frame[found];
+			stamp = owners->stamp[found];
+			span = owners->span[found];
 			size_t passed = pass_alike(t, i, end, f, owner, &counted);
 
 			if (passed) {
@@ -56,13 +80,14 @@ static void settle_section(struct slope_thread *t, struct slope_frame *f, size_t
 void slope_log_settle(struct slope_thread *t)
 {
 	size_t end = slope_log_end(t) / sizeof *t->log;
+	struct owners owners = { .next = 0 };
 
 	if (!end)
 		return;
 	for (struct slope_frame *f = t->top;; f--) {
 		size_t first = f->log / sizeof *t->log;
 
-		settle_section(t, f, first, end);
+		settle_section(t, f, first, end, &owners);
 		if (!f->log)
 			break;           /* nor has any further down one that begins elsewhere */
 		f->log = 0;

@@ -70,14 +70,12 @@ struct cold {
 		/* and of pathcode.c */
 		COLD_WAY, COLD_CASE, COLD_HIT, COLD_UNLIKELY, COLD_MEASURED, COLD_SAMPLE, COLD_CONTEXT,
 	} kind;
-	uint8_t *jump[JUMPS_MAX];    /* their displacements */
 	unsigned jumps;
 	const uint8_t *back;
 	struct address at;           /* with the registers as they are at the check */
 	uint32_t bytes;
 	uint16_t live;               /* registers that somebody needs there */
 	bool far;                    /* COLD_WRITE: no operand reaches it */
-	struct stale_read stale;     /* COLD_READ */
 	int kept[2];                 /* COLD_STALE_READ: registers of the program at CTX_KEPT, or NO_REGISTER */
 	bool alike;                  /* COLD_READ: the words are not the stamp, but may be fresh all the same */
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
@@ -95,6 +93,9 @@ struct cold {
 	uint32_t module;             /* COLD_AWAY: codeplaces_module */
 	struct known_path known;     /* COLD_WAY */
 	unsigned step;               /* COLD_BRANCH and COLD_STACK: the one that left; COLD_ODD_STACK: the one before which */
+	/* From here on nothing is there until it is set. */
+	struct stale_read stale;     /* COLD_READ */
+	uint8_t *jump[JUMPS_MAX];    /* displacements of the jumps that come here */
 };
 
 /* A way out that is to be linked: the jump's displacement, and the program's address. */
@@ -140,7 +141,8 @@ static inline struct cold *making_cold(struct maker *m, unsigned kind)
 {
 	struct cold *c = &m->cold[m->colds++];
 
-	*c = (struct cold){ .kind = kind };
+	__builtin_memset(c, 0, offsetof(struct cold, stale));
+	c->kind = kind;
 	return c;
 }
 

@@ -210,6 +210,10 @@ static void emit_unwound(struct maker *m)
 /* Somebody may want to know where a return faults: here, and not in gate.S. */
 static void emit_look_at_stack(struct maker *m)
 {
+	if (!runtime.flags_cross_calls) {
+		emit_bytes(&m->e, "\x80\x3c\x24\x00", 4);         /* cmpb $0, (%rsp) */
+		return;
+	}
 	emit_save(&m->e, REG_RAX, CTX_REG(REG_RAX));
 	emit_bytes(&m->e, "\x48\x8b\x04\x24", 4);                 /* mov (%rsp), %rax */
 	emit_restore(&m->e, REG_RAX, CTX_REG(REG_RAX));
