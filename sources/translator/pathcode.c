@@ -449,9 +449,9 @@ static void count_repeats(struct emit *e, uint32_t counter)
 
 	emit_save(e, REG_RAX, CTX_PATH_KEPT_A);
 	emit_restore(e, REG_RCX, CTX_SPARE);
-	emit_restore(e, REG_RAX, counter);
+	emit_restore(e, REG_RAX, counter + GS_BIAS);
 	emit_address(e, REG_RAX, &sum, 0);                        /* lea */
-	emit_save(e, REG_RAX, counter);
+	emit_save(e, REG_RAX, counter + GS_BIAS);
 	emit_restore(e, REG_RAX, CTX_PATH_KEPT_A);
 	emit_constant(e, REG_RCX, 0);
 }

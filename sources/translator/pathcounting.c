@@ -214,9 +214,9 @@ static void count_known(struct maker *m, uint64_t counter, struct room_here room
 	value = borrow(m, &room, 0);
 	struct address one = { .base = (int)value, .index = NO_REGISTER, .displacement = 1 };
 
-	emit_restore(&m->e, value, (uint32_t)counter);
+	emit_restore(&m->e, value, (uint32_t)counter + GS_BIAS);
 	emit_address(&m->e, value, &one, 0);
-	emit_save(&m->e, value, (uint32_t)counter);
+	emit_save(&m->e, value, (uint32_t)counter + GS_BIAS);
 	give_back(m, &room);
 }
 
