@@ -25,6 +25,7 @@
 
 #define SEEN_MAX 64u
 #define LONG_BYTES 12u
+#define FARTHEST 4096            /* bytes that a check is from its instruction's operand, with GS_BIAS and what was added since */
 
 /* A place in memory that is known to be up to date, or written, by origins of its registers. */
 struct place {
@@ -118,6 +119,12 @@ static bool is_loop(const struct trace *t)
 	return loop;
 }
 
+/* No displacement is left for the shadow of what lies so far below its registers. */
+static bool is_too_low(const struct address *a)
+{
+	return a->displacement < INT32_MIN + FARTHEST;
+}
+
 void checks_place(struct maker *m)
 {
 	struct place known[SEEN_MAX];
@@ -127,7 +134,7 @@ void checks_place(struct maker *m)
 	m->loops = is_loop(&m->trace);
 	for (unsigned n = 0; n < m->trace.accesses; n++) {
 		const struct access *a = &m->trace.access[n];
-		bool called = !observer.inlined || a->only_called, kept = false, covered = false;
+		bool called = !observer.inlined || a->only_called || is_too_low(&a->at), kept = false, covered = false;
 		struct place p = place_of(m, a);
 		int at = a->step;
 

@@ -20,6 +20,19 @@ static void tables(void)
 	}
 }
 
+/* Operands as far below their register as can be, whose shadow no displacement reaches from there. */
+static __attribute__((noinline)) void lowest(void)
+{
+	static uint64_t word[2];
+	uint64_t got, from = (uint64_t)word + 0x80000000;
+
+	word[0] = torture_random(&seed);
+	__asm__ volatile("mov -0x80000000(%1), %0; mov %0, -0x7ffffff8(%1)" : "=&r"(got) : "r"(from) : "memory");
+	EXPECT(got == word[0] && word[1] == got);
+	__asm__ volatile("incq -0x80000000(%0)" : : "r"(from) : "memory", "cc");
+	EXPECT(word[0] == got + 1);
+}
+
 /* Bits by register index reach far beyond their operand. */
 static void bits(void)
 {
@@ -133,6 +146,7 @@ int main(int argc, char **argv)
 	seed = torture_seed(argc, argv);
 	for (int i = 0; i < 200; i++) {
 		tables();
+		lowest();
 		bits();
 		atomics();
 		system_call();
