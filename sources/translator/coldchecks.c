@@ -124,17 +124,17 @@ static void cold_write(struct maker *m, const struct cold *c)
 	odd = store_words(m, c, first, taken);
 	if (odd)
 		emit_land(e, odd);
-	if (c->bytes > 1) {
-		unsigned last = take_scratch(m, c, &taken);
+	unsigned last = first;
 
+	if (c->bytes > 1) {
+		last = take_scratch(m, c, &taken);
 		emit_address(e, last, &end, 0);
 		and_constant(e, last, 0xfc);
-		and_constant(e, first, 0xfc);
-		emit_stamps(m, &word, c->bytes < 4 ? 4 : c->bytes, 0);
+	}
+	and_constant(e, first, 0xfc);
+	emit_stamps(m, &word, c->bytes < 4 ? 4 : c->bytes, 0);
+	if (c->bytes > 1) {
 		word.base = (int)last;
-		emit_stamps(m, &word, 4, 0);
-	} else {
-		and_constant(e, first, 0xfc);
 		emit_stamps(m, &word, 4, 0);
 	}
 	give_scratch(m, c, taken);

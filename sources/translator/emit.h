@@ -46,6 +46,12 @@ static inline void emit_context(struct emit *e, unsigned opcode, unsigned reg, u
 	emit_32(e, offset);
 }
 
+/* The same with the word at a place in the window. */
+static inline void emit_in_window(struct emit *e, unsigned opcode, unsigned reg, uint32_t place)
+{
+	emit_context(e, opcode, reg, place + (uint32_t)GS_BIAS);
+}
+
 static inline void emit_save(struct emit *e, unsigned reg, uint32_t offset)
 {
 	emit_context(e, 0x89, reg, offset);

@@ -292,7 +292,8 @@ static bool keep_known(struct maker *m, const struct step *s)
 
 	if (!place || !pathmaking_known(m, place->graph, place->vertex, &path) || !pathmaking_is_short(path))
 		return false;
-	emit_bytes(&m->e, "\x65\x48\xc7\x44\x24\x80", 6);         /* movq $path, %gs:GS_BIAS(%rsp) */
+	emit_bytes(&m->e, "\x65\x48\xc7\x44\x24", 5);            /* movq $path, %gs:GS_BIAS(%rsp) */
+	emit_byte(&m->e, GS_BIAS & 0xff);
 	emit_32(&m->e, (uint32_t)path);
 	return true;
 }
@@ -449,9 +450,9 @@ static void count_repeats(struct emit *e, uint32_t counter)
 
 	emit_save(e, REG_RAX, CTX_PATH_KEPT_A);
 	emit_restore(e, REG_RCX, CTX_SPARE);
-	emit_restore(e, REG_RAX, counter + GS_BIAS);
+	emit_in_window(e, 0x8b, REG_RAX, counter);
 	emit_address(e, REG_RAX, &sum, 0);                        /* lea */
-	emit_save(e, REG_RAX, counter + GS_BIAS);
+	emit_in_window(e, 0x89, REG_RAX, counter);
 	emit_restore(e, REG_RAX, CTX_PATH_KEPT_A);
 	emit_constant(e, REG_RCX, 0);
 }

@@ -207,16 +207,15 @@ static void count_known(struct maker *m, uint64_t counter, struct room_here room
 	unsigned value;
 
 	if (!room.flags) {
-		emit_bytes(&m->e, "\x65\x48\xff\x04\x25", 5);    /* incq %gs:counter */
-		emit_32(&m->e, (uint32_t)counter + GS_BIAS);
+		emit_in_window(&m->e, 0xff, 0, (uint32_t)counter);        /* incq */
 		return;
 	}
 	value = borrow(m, &room, 0);
 	struct address one = { .base = (int)value, .index = NO_REGISTER, .displacement = 1 };
 
-	emit_restore(&m->e, value, (uint32_t)counter + GS_BIAS);
+	emit_in_window(&m->e, 0x8b, value, (uint32_t)counter);
 	emit_address(&m->e, value, &one, 0);
-	emit_save(&m->e, value, (uint32_t)counter + GS_BIAS);
+	emit_in_window(&m->e, 0x89, value, (uint32_t)counter);
 	give_back(m, &room);
 }
 
