@@ -30,7 +30,8 @@ SLOPE_INLINE void slope_frames_put(struct slope_thread *t, const struct slope_fr
 	f->record = with->record;
 	f->sp = with->sp;
 	f->stamp = f->stamp_again = with->stamp;
-	f->fn = with->fn;
+	if (!with->record)
+		f->fn = with->fn;
 	f->flags = with->flags;
 	f->log = with->log;
 	f->tally_base = with->tally_base;
@@ -54,7 +55,7 @@ SLOPE_INLINE bool slope_frames_push_usual(struct slope_thread *t, struct slope_r
 	record->active++;
 	slope_thread_set_clock(t, stamp);
 	slope_frames_put(t, &(struct slope_frame){
-		.record = record, .fn = record->fn, .sp = sp, .tally_base = t->tallies, .stamp = stamp, .log = (uint16_t)log,
+		.record = record, .sp = sp, .tally_base = t->tallies, .stamp = stamp, .log = (uint16_t)log,
 	}, cost, units);
 	return true;
 }
@@ -97,7 +98,8 @@ SLOPE_INLINE bool slope_frames_pop_usual(struct slope_thread *t, struct slope_fr
 	struct slope_record *r = f->record;
 	struct slope_frame *below = f - 1;
 	struct slope_again *a = slope_record_again(r, n, spent);
-	bool again = n == a->n && spent == a->cost;
+	uint64_t like = slope_again_like(n, spent);
+	bool again = like == a->like && like != SLOPE_AGAIN_NONE;
 
 	slope_frames_spend(r, &spent, 1);
 	slope_tally_put(t, below->tally_base, r, &spent, 1);

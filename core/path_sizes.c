@@ -56,7 +56,7 @@ void slope_path_sizes_note(struct slope_thread *t, uint32_t fn, uint32_t graph, 
 	struct slope_path_note *last = s->notes ? &s->note[s->notes - 1] : NULL;
 	void *note = s->note;
 
-	if (!f->record || f->fn != fn)
+	if (!f->record || f->record->fn != fn)
 		return;
 	/* Most often it is a loop. */
 	if (last && last->depth == slope_thread_depth(t) && s->noted[last->path].number == number && s->noted[last->path].graph == graph) {

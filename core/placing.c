@@ -14,9 +14,9 @@ void slope_placing_find(struct slope_thread *t, size_t i)
 	if (!f->record)
 		c->place[i] = below;
 	else if (!i || f->flags & SLOPE_FRAME_BASE)
-		c->place[i] = slope_context_root(c, f->fn);
+		c->place[i] = slope_context_root(c, slope_frame_fn(f));
 	else
-		c->place[i] = below ? slope_context_call(c, below, f->fn) : NULL;
+		c->place[i] = below ? slope_context_call(c, below, slope_frame_fn(f)) : NULL;
 	if (f->record && !c->place[i])
 		slope_session_lose(t->session, SLOPE_LOST_CONTEXTS, 1);
 }
@@ -180,7 +180,7 @@ static void look_at_time(struct slope_thread *t, const uint64_t *cost)
 		end_burst(t, cost);
 	if (!c->recording && cost[0] % config->burst_period < config->burst_length)
 		begin_burst(t, cost);
-	t->plain = slope_thread_is_plain(t);
+	slope_thread_set_plain(t);
 	/* Clocks tick at calls: what is the end of stamps to others is the next look to us. */
 	t->stamp_limit = config->stamp_limit;
 	if (c->recording)

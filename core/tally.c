@@ -121,7 +121,7 @@ void slope_tally_flush_any(struct slope_thread *t, const struct slope_frame *f, 
 
 	while (t->tallies > f->tally_base) {
 		const struct slope_tally *tally = slope_tally_at(t, --t->tallies, units);
-		struct slope_edge *e = edge_with(t, f->fn, tally->callee, bin, units);
+		struct slope_edge *e = edge_with(t, f->record->fn, tally->callee, bin, units);
 
 		if (e) {
 			slope_tally_count(e, bin, tally, units);

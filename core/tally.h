@@ -83,7 +83,7 @@ SLOPE_INLINE void slope_tally_count(struct slope_edge *e, uint32_t bin, const st
 /* As slope_tally_flush while the edges are at hand and have the row, as nearly always. False when some are left. */
 SLOPE_INLINE bool slope_tally_flush_known(struct slope_thread *t, const struct slope_frame *f, uint64_t n, uint32_t units)
 {
-	uint32_t bin = slope_tally_bin(n), caller = f->fn, base = f->tally_base, i = t->tallies;
+	uint32_t bin = slope_tally_bin(n), caller = f->record->fn, base = f->tally_base, i = t->tallies;
 
 	for (; i > base; i--) {
 		const struct slope_tally *tally = slope_tally_at(t, i - 1, units);

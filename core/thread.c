@@ -117,7 +117,7 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 		slope_arena_free(&s->arena, block, sizeof *t + SLOPE_APART_BYTES);
 		return NULL;
 	}
-	t->plain = slope_thread_is_plain(t);
+	slope_thread_set_plain(t);
 	s->thread[s->thread_count] = t;
 	__atomic_store_n(&s->thread_count, s->thread_count + 1, __ATOMIC_RELEASE);
 	s->shared = s->parallel || s->thread_count > 2;
@@ -197,10 +197,9 @@ void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 		slope_placing_restart(t);
 	slope_path_table_empty(&t->paths);
 	slope_path_sizes_empty(t);
-	t->plain = slope_thread_is_plain(t);
 	t->other_calls = -(uint64_t)slope_stamp_index(t->clock, t->marks);
 	t->max_depth = slope_thread_depth(t);
-	t->last = t->top;
+	slope_thread_set_plain(t);
 }
 
 struct slope_record *slope_frames_record(struct slope_thread *t, uint32_t fn)
@@ -271,7 +270,7 @@ void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uin
 	}, cost, t->session->config.units);
 	if (slope_thread_depth(t) > t->max_depth)
 		t->max_depth = slope_thread_depth(t);
-	t->last = t->frame + t->max_depth - 1;
+	t->last = t->plain ? t->frame + t->max_depth - 1 : NULL;
 	if (t->contexts && t->contexts->recording)
 		slope_placing_find(t, slope_thread_depth(t) - 1);
 }
@@ -290,20 +289,20 @@ static void lose_point(struct slope_thread *t)
 static void settle(struct slope_record *r, struct slope_again *a)
 {
 	struct slope_points *points = &r->points[r->points[SLOPE_METRIC_TRMS].last ? SLOPE_METRIC_TRMS : SLOPE_METRIC_RMS];
-	struct slope_point *row = a->count ? slope_points_turn_to(points, a->n) : NULL;
-	uint64_t times = a->count;
+	uint64_t times = a->count, n = a->like % (1u << SLOPE_AGAIN_SIZE_BITS), cost = a->like >> SLOPE_AGAIN_SIZE_BITS;
+	struct slope_point *row = times ? slope_points_turn_to(points, n) : NULL;
 
 	if (!row)
 		return;
 	struct slope_stat *stat = &row->cost[0];
-	unsigned __int128 squares = (unsigned __int128)a->cost * a->cost * times;
+	unsigned __int128 squares = (unsigned __int128)cost * cost * times;
 	uint64_t low = stat->sq_lo + (uint64_t)squares;
 
 	a->count = 0;
-	points->residue += (a->n - row->n) * times;
+	points->residue += (n - row->n) * times;
 	row->calls += times;
-	row->rms += a->n * times;
-	stat->sum += a->cost * times;
+	row->rms += n * times;
+	stat->sum += cost * times;
 	stat->sq_hi += (uint64_t)(squares >> 64) + (low < (uint64_t)squares);
 	stat->sq_lo = low;
 }
@@ -321,12 +320,11 @@ void slope_frames_point(struct slope_thread *t, struct slope_record *r, uint64_t
 	struct slope_again *a = slope_record_again(r, n, cost);
 
 	settle(r, a);
-	a->n = metrics & (metrics - 1) ? UINT64_MAX : n;
-	a->cost = cost;
+	a->like = metrics & (metrics - 1) ? SLOPE_AGAIN_NONE : slope_again_like(n, cost);
 	for (unsigned m = 0; m < SLOPE_METRICS; m++)
 		if (metrics & 1u << m && !slope_points_add(&r->points[m], &sample, 1)) {
 			lose_point(t);
-			a->n = UINT64_MAX;       /* the next one has none to be compared with */
+			a->like = SLOPE_AGAIN_NONE;      /* the next one has none to be compared with */
 		}
 }
 
@@ -346,8 +344,9 @@ void slope_frames_points(struct slope_thread *t, struct slope_record *r, const s
 
 	if (units == 1 && trms == rms && !(sample.thread | sample.external)) {
 		struct slope_again *a = slope_record_again(r, rms, spent[0]);
+		uint64_t like = slope_again_like(rms, spent[0]);
 
-		if (rms == a->n && spent[0] == a->cost)
+		if (like == a->like && like != SLOPE_AGAIN_NONE)
 			a->count++;
 		else
 			slope_frames_point(t, r, rms, spent[0]);
@@ -390,7 +389,7 @@ void slope_frames_pop_any(struct slope_thread *t, const uint64_t *cost)
 		slope_placing_count(t, f, spent, units);
 	if (r)
 		collect(t, f, spent, units);
-	if (f->flags & SLOPE_FRAME_FLAGGED && t->session->function[f->fn].flags & SLOPE_FN_TOGGLE)
+	if (f->flags & SLOPE_FRAME_FLAGGED && t->session->function[slope_frame_fn(f)].flags & SLOPE_FN_TOGGLE)
 		t->toggles--;
 	if (slope_thread_depth(t) > 1) {
 		if (r)
@@ -509,5 +508,5 @@ void slope_thread_cut(struct slope_thread *t, size_t depth, const uint64_t *cost
 void slope_thread_collect(struct slope_thread *t, bool on)
 {
 	t->collecting = on;
-	t->plain = slope_thread_is_plain(t);
+	slope_thread_set_plain(t);
 }

@@ -47,22 +47,35 @@ struct slope_edge {
  * counted, until another one comes in their place or somebody wants to know (slope_record_settle).
  */
 struct slope_again {
-	uint64_t n, cost;            /* one that has a point; n is UINT64_MAX when there is none to compare with */
+	uint64_t like;               /* one that has a point: slope_again_like; SLOPE_AGAIN_NONE: nothing to compare with */
 	uint64_t count;              /* so many more like it */
 };
 
 #define SLOPE_AGAIN 8u
+#define SLOPE_AGAIN_SIZE_BITS 14u
+#define SLOPE_AGAIN_NONE UINT64_MAX
 
-/* One function in one thread. What its points add up to is not kept twice: see slope_record_totals. */
+/* Size and cost as one number, or SLOPE_AGAIN_NONE when they are too large for that. */
+SLOPE_INLINE uint64_t slope_again_like(uint64_t n, uint64_t cost)
+{
+	bool fits = n < (1u << SLOPE_AGAIN_SIZE_BITS) - 1 && cost >> (64 - SLOPE_AGAIN_SIZE_BITS) == 0;
+
+	return SLOPE_LIKELY(fits) ? cost << SLOPE_AGAIN_SIZE_BITS | n : SLOPE_AGAIN_NONE;
+}
+
+/*
+ * One function in one thread. What its points add up to is not kept twice: see slope_record_totals.
+ * Calls, edges at hand and activations like the last ones have cache lines of their own.
+ */
 struct slope_record {
 	uint32_t fn, flags;          /* flags: the function's, SLOPE_FN_*, and SLOPE_RECORD_CONTEXTS */
 	uint32_t active;             /* activations on the stack now */
 	uint32_t tally;              /* position + 1 of its highest tally (core/tally.h); 0: none */
-	uint64_t self[SLOPE_UNITS_MAX];    /* as slope_thread_settle has found it */
 	uint64_t nested[SLOPE_UNITS_MAX];  /* inclusive, of activations inside another one of the same function */
-	struct slope_edge *edge[2 * SLOPE_EDGE_PAIRS];     /* some that were used last: slope_record_pair */
-	struct slope_again again[SLOPE_AGAIN];     /* slope_record_again */
 	struct slope_edge *edges;    /* all of them */
+	struct slope_edge *edge[2 * SLOPE_EDGE_PAIRS] __attribute__((aligned(64)));     /* some that were used last: slope_record_pair */
+	struct slope_again again[SLOPE_AGAIN];     /* slope_record_again */
+	uint64_t self[SLOPE_UNITS_MAX];    /* as slope_thread_settle has found it */
 	struct slope_points points[SLOPE_METRICS];
 };
 
@@ -95,10 +108,10 @@ struct slope_frame {
 	struct slope_record *record;
 	uint64_t sp;
 	uint32_t stamp, stamp_again; /* the same, for two words at once */
-	uint32_t fn;
+	uint32_t tally_base;         /* where its tallies begin; a folded frame has its caller's */
 	uint16_t flags;
 	uint16_t log;                /* where its section of the log begins, in bytes: core/log.h */
-	uint32_t tally_base;         /* where its tallies begin; a folded frame has its caller's */
+	uint32_t fn;                 /* of one without a record: slope_frame_fn */
 	int64_t rms;                 /* first reads; see slope_frame_add */
 	uint64_t entry[SLOPE_UNITS_MAX];   /* the thread's cost when it began */
 	uint64_t child[SLOPE_UNITS_MAX];   /* of what it has called, where there are contexts */
@@ -124,7 +137,7 @@ struct slope_thread {
 	uint32_t hint_stamp, hint_span;
 	struct slope_frame *hint;
 	uint32_t stamp_limit, marks; /* the session's, within reach */
-	struct slope_frame *last;    /* the topmost one that a call may lie upon without a look at capacity and max_depth */
+	struct slope_frame *last;    /* the topmost one that a call may lie upon without a look at capacity and max_depth; NULL: not plain */
 	uint64_t other_calls;        /* that the clock does not tell: slope_thread_calls */
 	uint32_t *log;               /* core/log.h; NULL: none */
 	uint64_t *log_end;           /* bytes of it that are used */
@@ -198,6 +211,12 @@ void slope_thread_write_shared(struct slope_thread *t, uint64_t cell, uint32_t *
  */
 void slope_thread_collect(struct slope_thread *t, bool on);
 
+/* Its function. */
+SLOPE_INLINE uint32_t slope_frame_fn(const struct slope_frame *f)
+{
+	return f->record ? f->record->fn : f->fn;
+}
+
 /* First reads, or less than none, of which the log does not tell. */
 SLOPE_INLINE void slope_frame_add(struct slope_frame *f, int64_t cells)
 {
@@ -253,6 +272,13 @@ static inline bool slope_thread_collecting(const struct slope_thread *t)
 /* Collecting, whatever functions do, and no burst of contexts just now. */
 bool slope_thread_is_plain(const struct slope_thread *t);
 
+/* Something that this depends on, or max_depth, has changed. */
+static inline void slope_thread_set_plain(struct slope_thread *t)
+{
+	t->plain = slope_thread_is_plain(t);
+	t->last = t->plain && t->frame ? t->frame + t->max_depth - 1 : NULL;
+}
+
 /* The function's record in this thread, or NULL if it never ran here. */
 static inline struct slope_record *slope_thread_record(const struct slope_thread *t, uint32_t fn)
 {
@@ -279,7 +305,7 @@ SLOPE_INLINE struct slope_again *slope_record_again(struct slope_record *record,
 static inline void slope_record_forget(struct slope_record *record)
 {
 	for (unsigned i = 0; i < SLOPE_AGAIN; i++)
-		record->again[i] = (struct slope_again){ .n = UINT64_MAX };
+		record->again[i] = (struct slope_again){ .like = SLOPE_AGAIN_NONE };
 }
 
 /*

@@ -106,7 +106,7 @@ static void jump_into(uint64_t fn, uint64_t sp)
 	/* Another coroutine begins on the stack of one that was never finished. */
 	if (landing && slope_thread_depth(f->core) > 1 && f->core->frame[1].sp == sp) {
 		slope_thread_cut(f->core, 1, cost);
-	} else if (landing && f->core->top->fn == fn) {
+	} else if (landing && slope_frame_fn(f->core->top) == fn) {
 		fibers_show_top();
 		return;                  /* a loop */
 	}
@@ -123,7 +123,7 @@ void activations_jump(uint64_t fn, uint64_t sp)
 {
 	struct fiber *f = context_here()->fiber;
 
-	if (f->landing || f->core->top->fn != fn)
+	if (f->landing || slope_frame_fn(f->core->top) != fn)
 		jump_into(fn, sp);
 }
 
@@ -138,7 +138,7 @@ void activations_jump_address(uint64_t target, uint64_t sp, const struct symbols
 
 	f->jumping = false;
 	/* A longjmp lands in the middle of a function that is on top already. */
-	if (!lands && fn != CODEPLACES_STUB && (f->landing || fn != f->core->top->fn))
+	if (!lands && fn != CODEPLACES_STUB && (f->landing || fn != slope_frame_fn(f->core->top)))
 		jump_into(fn, sp);
 }
 

@@ -8,6 +8,7 @@
 #include "sources/translator/making.h"
 #include "sources/translator/observing.h"
 #include "sources/translator/following.h"
+#include "sources/translator/vectors.h"
 
 static struct maker maker;               /* one block at a time */
 
@@ -50,7 +51,7 @@ static void copy_far(struct maker *m, const struct step *s)
 	emit_restore(&m->e, order[n], CTX_FAR_HOME);
 }
 
-void blocks_copy(struct maker *m, const struct step *s)
+static void copy(struct maker *m, const struct step *s)
 {
 	const ZydisDecodedInstruction *i = &s->i;
 	const uint8_t *code = (const uint8_t *)s->pc;
@@ -70,6 +71,13 @@ void blocks_copy(struct maker *m, const struct step *s)
 	emit_bytes(&m->e, code, i->raw.disp.offset);
 	blocks_displacement(m, i->raw.disp.value, s->next, behind);
 	emit_bytes(&m->e, code + i->raw.disp.offset + 4, behind);
+}
+
+void blocks_copy(struct maker *m, const struct step *s)
+{
+	vectors_load(&m->e, s->vectors);
+	copy(m, s);
+	vectors_store(&m->e, s->vectors);
 }
 
 /* ---- the registers that a block borrows ---- */

@@ -22,6 +22,7 @@
  * What one check of the trace has seen need not be checked again.
  */
 #include "sources/translator/checkparts.h"
+#include "sources/translator/vectors.h"
 
 #define SEEN_MAX 64u
 #define LONG_BYTES 12u
@@ -396,19 +397,14 @@ void checks_emit(struct maker *m, unsigned step)
 
 void checks_entry(struct maker *m, uint32_t fn)
 {
-	struct cold *c;
-
 	if (m->trace.step[0].live_flags) {
 		reports_call(&m->e, (const void *)activations_jump, (const struct argument[3]){
 			{ ARGUMENT_CONSTANT, fn }, { ARGUMENT_REGISTER, REG_RSP },
 		});
 		return;
 	}
-	c = making_cold(m, COLD_ENTRY);
-	c->bytes = fn;
-	emit_bytes(&m->e, "\x65\x81\x3c\x25", 4);                 /* cmpl $fn, %gs:TOP_FN */
-	emit_32(&m->e, CTX_TOP_FN);
-	emit_32(&m->e, fn);
-	making_jump(m, c, CONDITION_NOT_EQUAL);
-	c->back = m->e.at;
+	vectors_keep(&m->e, REG_RAX);
+	vectors_keep(&m->e, REG_RCX);
+	emit_constant(&m->e, REG_RCX, fn);
+	emit_near(&m->e, 0xe8, (uint64_t)vectors_gates()->jump);
 }

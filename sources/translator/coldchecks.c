@@ -157,11 +157,6 @@ void checks_cold(struct maker *m, struct cold *c)
 		call_and_go_back(m, c, reads_of(m), slope_gate_read_any);
 	} else if (c->kind == COLD_WRITE) {
 		cold_write(m, c);
-	} else if (c->kind == COLD_ENTRY) {
-		emit_save(&m->e, REG_RAX, CTX_REG(REG_RAX));
-		emit_constant(&m->e, REG_RAX, c->bytes);
-		emit_near(&m->e, 0xe8, (uint64_t)slope_gate_jump);
-		emit_near(&m->e, 0xe9, (uint64_t)c->back);
 	} else {
 		/* The block that comes instead begins with this step, and counts it as a block. */
 		int32_t before = c->step ? (int32_t)s[-1].instructions : 0, all = c->step >= m->counted_at;

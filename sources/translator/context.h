@@ -45,7 +45,7 @@
 #define CTX_TOP (CTX_AT + 216)    /* the topmost activation's stamp, twice; one that is above all words: C decides */
 #define CTX_TOP_MASK (CTX_AT + 224)    /* bits that are always set there: those of such a one, or none */
 #define CTX_FS (CTX_AT + 232)    /* the program's %fs */
-#define CTX_TOP_FN (CTX_AT + 240)    /* the topmost activation's function; none that exists just after a switch of stacks */
+#define CTX_USUAL (CTX_AT + 240)    /* the same as CTX_CORE, or one with which no call and no return is for usual.S */
 #define CTX_WAITING (CTX_AT + 248)    /* number of the signal that is noted, or 2^32 to stand still; 0: nothing waits */
 #define CTX_CORE (CTX_AT + 256)    /* the running fiber's struct slope_thread */
 #define CTX_TOP_SP (CTX_AT + 264)    /* the topmost frame's stack pointer */
@@ -56,9 +56,7 @@
 #define CTX_FLAGS_HOME (CTX_AT + 304)    /* its flags, around a check */
 #define CTX_RETURNS (CTX_AT + 312)    /* where calls return to, by the place of the return address on the stack */
 #define CTX_RETURNS_MASK 255
-#define CTX_ODD (CTX_RETURNS + 8 * (CTX_RETURNS_MASK + 1))    /* calls and returns are not for usual.S (ODD_SLOW), nor for quick.c */
-#define ODD_SLOW 1
-#define ODD_ALL 2
+#define CTX_ODD (CTX_RETURNS + 8 * (CTX_RETURNS_MASK + 1))    /* calls and returns are not even for quick.c */
 #define CTX_KEPT (CTX_ODD + 8)    /* registers while gate.S takes cells */
 #define CTX_COST (CTX_ODD + 40)    /* what was spent, one word per unit: blocks count instructions and themselves */
 #define CTX_FAR_HOME (CTX_COST + 32)    /* of the register by way of which an instruction reaches its operand */
@@ -75,6 +73,8 @@
 #define CTX_DIRECTORY (CTX_VECTOR + 64)    /* what threads say about each other's cells, by address: core/sharing.h */
 #define CTX_FIBER (CTX_VECTOR + 72)    /* the stack that it runs on */
 #define CTX_BY_16 (CTX_VECTOR + 80)    /* there is AVX-512 */
+#define CTX_MASKS (CTX_VECTOR + 88)    /* the program's k6 and k7, and */
+#define CTX_VECTORS (CTX_VECTOR + 104)    /* its zmm24 to zmm31, where vectors.h has taken them */
 #define CTX_LANDED (CTX_COST + 112)    /* control comes to a place where a path has been begun for it: pathlandings.c */
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
@@ -109,24 +109,24 @@
 #define FRAME_RECORD 0
 #define FRAME_SP 8
 #define FRAME_STAMP 16           /* twice */
-#define FRAME_FN 24
+#define FRAME_TALLIES 24         /* these three are one word */
 #define FRAME_FLAGS 28
 #define FRAME_LOG 30
-#define FRAME_TALLIES 32
 #define FRAME_ENTRY 48
 #define FRAME_BYTES 192
 /* of struct slope_record, */
 #define RECORD_FN 0
 #define RECORD_ACTIVE 8
 #define RECORD_TALLY 12
-#define RECORD_NESTED 48
-#define RECORD_EDGE 80
-#define RECORD_AGAIN 144
+#define RECORD_NESTED 16
+#define RECORD_EDGE 64
+#define RECORD_AGAIN 128
 /* of struct slope_again, */
-#define AGAIN_N 0
-#define AGAIN_COST 8
-#define AGAIN_COUNT 16
+#define AGAIN_LIKE 0
+#define AGAIN_COUNT 8
+#define AGAIN_BYTES_LOG2 4
 #define AGAIN_PLACES 8           /* SLOPE_AGAIN */
+#define AGAIN_SIZE_BITS 14       /* SLOPE_AGAIN_SIZE_BITS */
 /* of struct slope_edge with one unit, */
 #define EDGE_CALLER 8
 #define EDGE_FIRST 12
@@ -194,7 +194,7 @@ struct context {
 	uint64_t spare[5];
 	uint64_t inside;
 	uint64_t top, top_mask, fs;
-	uint64_t top_fn;
+	struct slope_thread *usual;
 	uint32_t waiting;                /* number of the signal that is noted */
 	uint32_t asked;                  /* it is to stand still: see threading.c */
 	struct slope_thread *core;
@@ -218,6 +218,7 @@ struct context {
 	uint32_t *directory;
 	struct fiber *fiber;             /* the stack that it runs on */
 	bool by_16;                      /* there is AVX-512: compacting.h */
+	uint64_t masks[2], vectors[8][8];        /* vectors.h */
 	struct path_case *path_case;     /* the one that C has just looked at, if it may be taken without C from now on */
 	uint64_t path_flag;              /* PATHS_MEASURED: the activation that begins next is measured */
 	struct measures *measures;
@@ -254,7 +255,7 @@ _Static_assert(CTX_AT + (int)offsetof(struct context, guest_target) == CTX_GUEST
 _Static_assert(CTX_AT + (int)offsetof(struct context, spare) == CTX_SPARE, "as gate.S has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, cost) == CTX_COST, "as gate.S has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, inside) == CTX_INSIDE, "as gate.S has it");
-_Static_assert(CTX_AT + (int)offsetof(struct context, top_fn) == CTX_TOP_FN, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, usual) == CTX_USUAL, "as usual.S has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, waiting) == CTX_WAITING, "as gate.S has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, top) == CTX_TOP, "as gate.S has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, fs) == CTX_FS, "as gate.S has it");
@@ -276,9 +277,11 @@ _Static_assert(CTX_AT + (int)offsetof(struct context, old_sp) == CTX_OLD_SP, "as
 _Static_assert(CTX_AT + (int)offsetof(struct context, path_window) == CTX_PATH_WINDOW, "as pathcode.c has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, log) == CTX_LOG, "as gate.S has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, vector) == CTX_VECTOR, "as compacting.h has it");
-#define CTX_DIRECTORY (CTX_VECTOR + 64)    /* what threads say about each other's cells, by address: core/sharing.h */
-#define CTX_FIBER (CTX_VECTOR + 72)    /* the stack that it runs on */
-#define CTX_BY_16 (CTX_VECTOR + 80)    /* there is AVX-512 */
+_Static_assert(CTX_AT + (int)offsetof(struct context, directory) == CTX_DIRECTORY, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, fiber) == CTX_FIBER, "as usual.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, by_16) == CTX_BY_16, "as longreads.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, masks) == CTX_MASKS, "as vectors.c has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, vectors) == CTX_VECTORS, "as vectors.c has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, landed) == CTX_LANDED, "as gate.S has it");
 
 /* The context of the thread that runs. */
@@ -330,18 +333,21 @@ void slope_gate_read_any_kept(void);
 void slope_gate_write_any(void);
 
 /*
- * Calls and returns, on the program's stack, flags not kept. rax is the
- * function (call_address: 0, and rcx the target) and, in its upper half, where in the cache the
- * call returns to; its own value is in the context.
- * return: jumped to instead of a return instruction; it finds the translation.
+ * Calls and returns, on the program's stack, flags not kept. The program's rax is kept as vectors_keep or, where vectors are not
+ * ours, the context has it.
  */
-void slope_gate_call(void);
-void slope_gate_call_address(void);
-void slope_gate_jump_from_stub(void);    /* rcx is the target; rax is in the context */
-void slope_gate_jump(void);              /* at a function's first instruction; rax is the function, its own value in the context */
-void slope_gate_return(void);
+struct usual_gates {
+	/* rax: the return address and, in its upper half, where in the cache that is; ecx: the function, rcx being kept as rax is. */
+	void (*call)(void);
+	void (*call_address)(void);      /* the same, but rcx is the target; its own value is in the context */
+	void (*jump_from_stub)(void);    /* rcx is the target */
+	void (*jump)(void);              /* at a function's first instruction; ecx as for call */
+	void (*leave)(void);             /* jumped to instead of a return instruction; it finds the translation */
+};
+/* The second is where vectors are ours. */
+extern const struct usual_gates slope_gate_usual[2];
 void slope_gate_return_event(void);      /* called before a return that pops more; only the event, and the address to return to */
-void slope_gate_plain_return(void);      /* the same as slope_gate_return when nothing is observed */
+void slope_gate_plain_return(void);      /* the same as `leave` above when nothing is observed */
 void slope_gate_plain_return_event(void);
 void slope_gate_path_return(void);       /* the same when paths are followed, but nothing else is observed */
 void slope_gate_path_return_event(void);

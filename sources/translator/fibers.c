@@ -107,23 +107,25 @@ const uint64_t *fibers_costs_of(struct context *ctx)
  */
 void fibers_show_top(void)
 {
+	/* No call may lie upon its frame, and no return ends it. */
+	static struct slope_frame nowhere;
+	static struct slope_thread none = { .top = &nowhere };
 	struct context *ctx = context_here();
 	const struct slope_thread *core = ctx->fiber->core;
 
 	ctx->top_mask = core->shadow.window ? 0 : ABOVE_ALL << 32 | ABOVE_ALL;
 	ctx->top = UINT64_C(0x100000001) * slope_thread_stamp(core) | ctx->top_mask;
 	ctx->top_sp = core->top->sp;
-	ctx->top_fn = core->top->fn;
 	ctx->core = ctx->fiber->core;
 	bool odd = !core->shadow.window || observer.units != 1 || observer.unit_time >= 0 || ctx->fiber->jumping ||
 		   ctx->fiber->landing || (core->contexts && (observer.context_sites || observer.context_collapse || observer.context_k));
 
-	ctx->odd = odd ? ODD_ALL | ODD_SLOW : core->contexts ? ODD_SLOW : 0;
+	ctx->odd = odd;
+	/* Costs beyond those that slope_again_like has room for are for C as well. */
+	ctx->usual = odd || core->contexts || ctx->cost[0] >> (64 - SLOPE_AGAIN_SIZE_BITS) ? &none : ctx->fiber->core;
 	ctx->directory = observer.session.sharing.directory.window;
 	ctx->span = core->shadow.window ? runtime.space.window - PLAN_LOWEST : 0;
 	ctx->log = (ctx->log & UINT16_MAX) | (core->shadow.window ? 0 : CTX_LOG_CLOSED);
-	if (ctx->fiber->landing)
-		ctx->top_fn = SLOPE_FN_NONE;
 }
 
 static void switch_to(struct fiber *f, uint64_t old_sp)

@@ -527,11 +527,11 @@ slope_gate_apart:
 	mov %gs:CTX_REG(4), %rsp
 	.endm
 
-/* The program's own return address is the second word of its stack. */
+/* The program's own return address is the second word of its stack. eax: the function. */
 slope_gate_quick_call:
 	to_our_stack
 	mov %gs:CTX_REG(4), %rsi
-	mov %rax, %rdi
+	mov %eax, %edi
 	add $8, %rsi
 	call quick_call
 	to_its_stack
@@ -539,13 +539,10 @@ slope_gate_quick_call:
 	ret
 slope_gate_quick_call_address:
 	to_our_stack
-	push %rdx
 	mov %gs:CTX_REG(4), %rsi
-	mov %rax, %rdi
-	mov %rcx, %rdx
+	mov %rcx, %rdi
 	add $8, %rsi
 	call quick_call_address
-	pop %rdx
 	to_its_stack
 	mov %gs:CTX_REG(0), %rax
 	ret
@@ -564,7 +561,7 @@ slope_gate_quick_jump:
 	push %rdx
 	push %rcx
 	mov %gs:CTX_REG(4), %rsi
-	mov %rax, %rdi
+	mov %eax, %edi
 	mov $activations_jump, %eax
 	add $8, %rsi
 	call slope_gate_apart

@@ -5,6 +5,7 @@
  */
 #include "sources/translator/making.h"
 #include "sources/translator/observing.h"
+#include "sources/translator/vectors.h"
 #include "sources/translator/following.h"
 #include "sources/translator/symbols.h"
 
@@ -220,8 +221,8 @@ void lookups_observe(struct maker *m, const struct step *s)
 	const struct symbols_range *code = codeplaces_code_range(m->trace.start);
 
 	if (stub && !runtime.flags_cross_calls) {
-		emit_save(&m->e, REG_RAX, CTX_REG(REG_RAX));
-		emit_near(&m->e, 0xe8, (uint64_t)slope_gate_jump_from_stub);
+		vectors_keep(&m->e, REG_RAX);
+		emit_near(&m->e, 0xe8, (uint64_t)vectors_gates()->jump_from_stub);
 	} else if (stub) {
 		reports_call(&m->e, (const void *)activations_jump_from_stub, (const struct argument[3]){
 			{ ARGUMENT_REGISTER, REG_RCX }, { ARGUMENT_REGISTER, REG_RSP },

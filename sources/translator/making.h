@@ -64,7 +64,7 @@ struct stale_read {
 struct cold {
 	/* Those of checks.c, those of transfers.c. */
 	enum {
-		COLD_READ, COLD_STALE_READ, COLD_WRITE, COLD_ENTRY, COLD_ODD_STACK,
+		COLD_READ, COLD_STALE_READ, COLD_WRITE, COLD_ODD_STACK,
 		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_AWAY, COLD_OTHER_TABLE, COLD_UNKNOWN_LANDING,
 		COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED,
 		/* and of pathcode.c */

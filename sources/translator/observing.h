@@ -72,6 +72,7 @@ struct observer {
 	bool by_call;                /* --access=call */
 	bool narrow;                 /* --access=narrow: no vectors of sixteen words, whatever the processor has */
 	bool inlined;                /* translated code holds checks */
+	bool vectors;                /* some vector registers are ours: vectors.h */
 	uint32_t units;
 	int unit_ir, unit_bb, unit_time;     /* which cost is which; -1: not counted */
 	uint64_t ns_per_2_32_cycles;

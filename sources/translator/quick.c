@@ -26,7 +26,6 @@ AS_ASSEMBLY_HAS_IT(slope_thread, tally_capacity, CORE_TALLIES_MAX);
 AS_ASSEMBLY_HAS_IT(slope_thread, plain, CORE_PLAIN);
 AS_ASSEMBLY_HAS_IT(slope_frame, record, FRAME_RECORD);
 AS_ASSEMBLY_HAS_IT(slope_frame, sp, FRAME_SP);
-AS_ASSEMBLY_HAS_IT(slope_frame, fn, FRAME_FN);
 AS_ASSEMBLY_HAS_IT(slope_frame, flags, FRAME_FLAGS);
 AS_ASSEMBLY_HAS_IT(slope_frame, log, FRAME_LOG);
 AS_ASSEMBLY_HAS_IT(slope_frame, tally_base, FRAME_TALLIES);
@@ -36,8 +35,7 @@ AS_ASSEMBLY_HAS_IT(slope_record, fn, RECORD_FN);
 AS_ASSEMBLY_HAS_IT(slope_record, active, RECORD_ACTIVE);
 AS_ASSEMBLY_HAS_IT(slope_record, tally, RECORD_TALLY);
 AS_ASSEMBLY_HAS_IT(slope_record, again, RECORD_AGAIN);
-AS_ASSEMBLY_HAS_IT(slope_again, n, AGAIN_N);
-AS_ASSEMBLY_HAS_IT(slope_again, cost, AGAIN_COST);
+AS_ASSEMBLY_HAS_IT(slope_again, like, AGAIN_LIKE);
 AS_ASSEMBLY_HAS_IT(slope_again, count, AGAIN_COUNT);
 AS_ASSEMBLY_HAS_IT(slope_record, edge, RECORD_EDGE);
 AS_ASSEMBLY_HAS_IT(slope_record, nested, RECORD_NESTED);
@@ -55,9 +53,10 @@ AS_ASSEMBLY_HAS_IT(fiber, tail_run, FIBER_TAIL_RUN);
 _Static_assert(sizeof(struct slope_frame) == FRAME_BYTES, "as usual.S has it");
 AS_ASSEMBLY_HAS_IT(slope_frame, stamp_again, FRAME_STAMP + 4);
 AS_ASSEMBLY_HAS_IT(slope_thread, clock_again, CORE_CLOCK + 4);
-_Static_assert(FRAME_FLAGS == FRAME_FN + 4 && FRAME_LOG == FRAME_FN + 6, "as usual.S stores them");
+_Static_assert(FRAME_FLAGS == FRAME_TALLIES + 4 && FRAME_LOG == FRAME_TALLIES + 6, "as usual.S stores them");
 _Static_assert(sizeof(struct slope_tally) + sizeof(uint64_t) == TALLY_BYTES, "as usual.S has it");
-_Static_assert(SLOPE_AGAIN == AGAIN_PLACES && sizeof(struct slope_again) == 24, "as usual.S has it");
+_Static_assert(SLOPE_AGAIN == AGAIN_PLACES && sizeof(struct slope_again) == 1 << AGAIN_BYTES_LOG2, "as usual.S has it");
+_Static_assert(SLOPE_AGAIN_SIZE_BITS == AGAIN_SIZE_BITS && SLOPE_LOG_BYTES / 4 < 1 << AGAIN_SIZE_BITS, "as usual.S has it");
 _Static_assert(EDGE_NESTED + sizeof(uint64_t) == EDGE_ROW, "as usual.S has it");
 _Static_assert(SLOPE_EDGE_BITS == EDGE_BITS && SLOPE_EDGE_PAIRS == EDGE_PAIRS, "as usual.S has it");
 _Static_assert(SLOPE_LOG_BYTES == CTX_LOG_BYTES && SLOPE_LOG_SECTION_BYTES == LOG_SECTION_BYTES, "as gate.S and usual.S have it");
@@ -66,8 +65,8 @@ _Static_assert(SLOPE_STAMP_MARKS == STAMP_MARKS && SLOPE_STAMP_STEP == STAMP_STE
 #define QUICK __attribute__((no_caller_saved_registers, section("slope_gate_code"), used))
 
 /* What gate.S calls. */
-void quick_call(uint64_t site, uint64_t sp);
-void quick_call_address(uint64_t site, uint64_t sp, uint64_t target);
+void quick_call(uint64_t fn, uint64_t sp);
+void quick_call_address(uint64_t target, uint64_t sp);
 void quick_jump_from_stub(uint64_t target, uint64_t sp);
 void quick_return(uint64_t sp);
 
@@ -80,20 +79,10 @@ SLOPE_INLINE void apart(const void *function, uint64_t a, uint64_t b, uint64_t c
 	__asm__ volatile("call slope_gate_apart" : "+a"(function), "+D"(a), "+S"(b), "+d"(c), "+c"(d) : : "memory", "cc");
 }
 
-SLOPE_INLINE void show(uint32_t stamp, uint64_t sp, uint32_t fn)
+SLOPE_INLINE void show(uint32_t stamp, uint64_t sp)
 {
 	CTX->top = (uint64_t)stamp << 32 | stamp;
 	CTX->top_sp = sp;
-	CTX->top_fn = fn;
-}
-
-/* The return will find its place here, without a look into the table. `site`: in its upper half, that place in the cache. */
-SLOPE_INLINE void note_return(uint64_t site, uint64_t sp)
-{
-	uint32_t __seg_gs *noted = (uint32_t __seg_gs *)(CTX_RETURNS + (sp & CTX_RETURNS_MASK * 8));
-
-	noted[0] = *(const uint32_t *)sp;
-	noted[1] = (uint32_t)(site >> 32);
 }
 
 /* The record of a function that calls here may use; NULL: none. */
@@ -136,28 +125,26 @@ SLOPE_INLINE bool usual_call(uint64_t fn, uint64_t sp)
 	uint64_t cost = CTX->cost[0];
 	struct slope_record *record;
 
-	if (SLOPE_UNLIKELY(CTX->odd & ODD_ALL) || !(record = usual_record(fn)) || SLOPE_UNLIKELY(core->top->sp <= sp || !core->plain) ||
+	if (SLOPE_UNLIKELY(CTX->odd) || !(record = usual_record(fn)) || SLOPE_UNLIKELY(core->top->sp <= sp || !core->plain) ||
 	    SLOPE_UNLIKELY(record->flags && slope_thread_depth(core) == core->contexts->places) ||
 	    SLOPE_UNLIKELY(!slope_frames_push_usual(core, record, sp, &cost, 1, (uint32_t)CTX->log)))
 		return false;
 	if (SLOPE_UNLIKELY(record->flags))
 		find_place(core, (uint32_t)fn);
-	show(slope_thread_stamp(core), sp, (uint32_t)fn);
+	show(slope_thread_stamp(core), sp);
 	return true;
 }
 
-QUICK void quick_call(uint64_t site, uint64_t sp)
+QUICK void quick_call(uint64_t fn, uint64_t sp)
 {
-	note_return(site, sp);
-	if (SLOPE_UNLIKELY(!usual_call((uint32_t)site, sp)))
-		apart((const void *)activations_call, (uint32_t)site, sp, 0, 0);
+	if (SLOPE_UNLIKELY(!usual_call(fn, sp)))
+		apart((const void *)activations_call, fn, sp, 0, 0);
 }
 
-QUICK void quick_call_address(uint64_t site, uint64_t sp, uint64_t target)
+QUICK void quick_call_address(uint64_t target, uint64_t sp)
 {
 	const struct codecache_target *known = codecache_target(target);
 
-	note_return(site, sp);
 	if (SLOPE_UNLIKELY(!known || !usual_call(known->fn, sp)))
 		apart((const void *)activations_call_address, target, sp, 0, 0);
 }
@@ -176,7 +163,7 @@ SLOPE_INLINE bool usual_return(uint64_t sp)
 	struct slope_thread *core = CTX->core;
 	struct slope_frame *f = core->top;
 
-	if (SLOPE_UNLIKELY((CTX->odd & ODD_ALL) | (f->flags & ~(SLOPE_FRAME_PLACED | SLOPE_FRAME_SUMS))) ||
+	if (SLOPE_UNLIKELY(CTX->odd | (f->flags & ~(SLOPE_FRAME_PLACED | SLOPE_FRAME_SUMS))) ||
 	    SLOPE_UNLIKELY(f->sp != sp || core->tallies == core->tally_capacity || !core->plain))
 		return false;
 	uint64_t spent = CTX->cost[0] - f->entry[0], end = (uint32_t)CTX->log, n = (uint64_t)slope_frame_rms(f);
@@ -198,7 +185,7 @@ SLOPE_INLINE bool usual_return(uint64_t sp)
 		apart((const void *)slope_frames_point, (uint64_t)core, (uint64_t)f->record, n, spent);
 	if (SLOPE_UNLIKELY(end - f[-1].log > SLOPE_LOG_SECTION_BYTES))
 		apart((const void *)slope_log_shorten, (uint64_t)core, 0, 0, 0);
-	show(slope_thread_stamp(core), f[-1].sp, f[-1].fn);
+	show(slope_thread_stamp(core), f[-1].sp);
 	return true;
 }
 

@@ -7,6 +7,7 @@
 #include "sources/translator/observing.h"
 
 #include "sources/translator/taking.h"
+#include "sources/translator/vectors.h"
 
 #define LONG_BYTES 12u           /* so many are worth vectors */
 
@@ -180,6 +181,8 @@ static void report_spread(struct emit *e, const struct access *a)
 	struct address origin = a->at;
 
 	origin.scale_log2 = 0;
+	if (observer.vectors)
+		vectors_load(e, vectors_bit((ZydisRegister)a->indices) | vectors_bit((ZydisRegister)a->mask));
 	emit_keep_vector(e, (ZydisRegister)a->indices);
 	emit_address(e, REG_RDI, &origin, 0);
 	emit_constant(e, REG_RSI, a->element | (a->write ? SCATTERS : 0) | (a->index_bytes == 8 ? LONG_INDICES : 0) |

@@ -15,6 +15,7 @@
  * wants to restart is begun anew after the handler: see slope_gate_syscall.
  */
 #include "sources/translator/signals.h"
+#include "sources/translator/vectors.h"
 #include "sources/translator/observing.h"
 #include "sources/translator/following.h"
 
@@ -95,6 +96,7 @@ static void begin_vectors(struct ucontext *uc)
 	memset(&state->fpstate, 0, offsetof(struct _fpstate, reserved3));
 	state->fpstate.cwd = 0x37f;
 	state->fpstate.mxcsr = 0x1f80;
+	vectors_clear(context_here());
 }
 
 /* `uc` has the program's registers but for rip; afterwards those of its handler, ready to be translated. */
@@ -114,6 +116,8 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	f->uc = *uc;
 	f->uc.uc_mcontext.rip = pc;
 	f->uc.uc_mcontext.fpstate = (void *)fpstate;
+	if (observer.vectors)
+		vectors_show(context_here(), (struct _xstate *)fpstate);
 	begin_vectors(uc);
 	f->uc.uc_stack = context_here()->altstack;
 	f->uc.uc_sigmask = (sigset_t)(mask | context_here()->faults_blocked);
@@ -152,6 +156,8 @@ static void restore_vectors(const struct ucontext *uc)
 		__asm__ volatile("xrstor64 (%0)" : : "r"(state), "a"((uint32_t)there), "d"((uint32_t)(there >> 32)) : "memory");
 	else
 		__asm__ volatile("fxrstor64 (%0)" : : "r"(state) : "memory");
+	if (observer.vectors)
+		vectors_take(context_here(), (const struct _xstate *)state);
 }
 
 uint64_t signals_return(struct context *ctx)

@@ -198,6 +198,8 @@ static struct context *new_context(const struct context *ctx, uint64_t stack, ui
 	if (!child)
 		return NULL;
 	slope_copy(child->reg, ctx->reg, sizeof child->reg);
+	slope_copy(child->masks, ctx->masks, sizeof child->masks);
+	slope_copy(child->vectors, ctx->vectors, sizeof child->vectors);
 	child->reg[REG_RAX] = 0;
 	child->reg[REG_RCX] = next;
 	child->reg[REG_R11] = child->flags = ctx->flags & ~UINT64_C(0x100);

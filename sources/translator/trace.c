@@ -4,6 +4,7 @@
 #include <linux/mman.h>
 
 #include "sources/translator/observing.h"
+#include "sources/translator/vectors.h"
 #include "sources/translator/runtime.h"
 
 #define BLOCK_MAX 60u            /* instructions, as Valgrind's blocks have: only there it sees that code runs into a function */
@@ -307,6 +308,8 @@ static bool add_step(struct trace *t, uint64_t pc, ZydisDecodedOperand *operand)
 	effects_flags(&s->i, &s->flag_uses, &s->flag_kills);
 	if (looks)
 		effects_registers(&s->i, operand, &s->uses, &s->kills);
+	if (observer.vectors)
+		s->vectors = (uint16_t)vectors_named(&s->i, operand);
 	s->moves_stack = looks && observer.looks && accesses_sets_stack(&s->i, operand);
 	return true;
 }

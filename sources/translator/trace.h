@@ -67,6 +67,7 @@ struct step {
 	enum step_kind kind;
 	bool taken;                  /* STEP_BRANCH: the trace goes on at the branch's target */
 	bool moves_stack;            /* sets the stack pointer to something not computed from it */
+	uint16_t vectors;            /* of those that are ours it names these: vectors.h */
 	uint64_t far;                /* its operand relative to rip lies there, where no copy reaches it; 0: it has none such */
 	uint16_t uses, kills;        /* registers that it needs, or changes in part; that it overwrites */
 	uint16_t flag_uses, flag_kills;

@@ -10,6 +10,7 @@
 #include "sources/translator/observing.h"
 #include "sources/translator/following.h"
 #include "sources/translator/symbols.h"
+#include "sources/translator/vectors.h"
 
 /* ---- calls, jumps, returns ---- */
 
@@ -25,10 +26,10 @@ static void correct_return_address(struct emit *e, uint64_t address)
 }
 
 /*
- * What slope sees of a call, all registers kept; the target is in rcx if it is not known. returns_to: in the cache; 0 for
+ * What slope sees of a call, all registers kept; the target is in rcx if it is not known. returns_to: where `address` is in the cache; 0 for
  * addresses of more than 32 bits, of which gate.S does not keep any.
  */
-static void observe_call(struct maker *m, bool direct, uint64_t target, uint64_t returns_to)
+static void observe_call(struct maker *m, bool direct, uint64_t target, uint64_t address, uint64_t returns_to)
 {
 	uint32_t fn = direct ? codeplaces_function(target) : 0;
 
@@ -43,9 +44,13 @@ static void observe_call(struct maker *m, bool direct, uint64_t target, uint64_t
 		});
 		return;
 	}
-	emit_save(&m->e, REG_RAX, CTX_REG(REG_RAX));
-	emit_constant(&m->e, REG_RAX, returns_to << 32 | fn);
-	emit_near(&m->e, 0xe8, (uint64_t)(direct ? slope_gate_call : slope_gate_call_address));
+	vectors_keep(&m->e, REG_RAX);
+	emit_constant(&m->e, REG_RAX, returns_to << 32 | address);
+	if (direct) {
+		vectors_keep(&m->e, REG_RCX);
+		emit_constant(&m->e, REG_RCX, fn);
+	}
+	emit_near(&m->e, 0xe8, (uint64_t)(direct ? vectors_gates()->call : vectors_gates()->call_address));
 }
 
 /* The call itself: of the program's address `target`, or of what is in rcx if that is 0. */
@@ -72,7 +77,7 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	if (seen_through)
 		exits_count_apart(m, (int32_t)m->trace.stub.instructions, 1, false);
 	if (observer.on)
-		observe_call(m, target != 0, target, s->next >> 32 ? 0 : returns_to);
+		observe_call(m, target != 0, target, s->next, s->next >> 32 ? 0 : returns_to);
 	if (observer.paths)
 		pathcode_call(m, s, target);
 	if (target)
@@ -239,7 +244,7 @@ static void emit_return(struct maker *m, const struct step *s)
 	} else if (runtime.flags_cross_calls) {
 		emit_careful_return(m, more);
 	} else if (!more) {
-		emit_near(&m->e, 0xe9, (uint64_t)(observer.on ? slope_gate_return :
+		emit_near(&m->e, 0xe9, (uint64_t)(observer.on ? vectors_gates()->leave :
 						  observer.path_contexts ? slope_gate_context_return :
 						  saved ? slope_gate_path_return_saved :
 						  observer.paths ? slope_gate_path_return : slope_gate_plain_return));

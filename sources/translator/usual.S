@@ -5,182 +5,188 @@
  * stack of their own. Each looks first whether all of it is usual; what is not goes, with
  * nothing done, to quick.c, which knows all of this and more.
  *
+ * What counts here is how often memory is touched. So there are two of each: where vectors are ours (vectors.h),
+ * these keep the program's registers, and elsewhere the context does.
+ *
  * A signal that comes here is stepped through, as in all of gate.S.
  */
 #include "sources/translator/context.h"
 #include "sources/translator/plan.h"
 
 	.section slope_gate_code, "ax", @progbits
-	.globl slope_gate_call, slope_gate_call_address, slope_gate_jump_from_stub, slope_gate_jump, slope_gate_return
 
 /* Ways into a function. */
 #define CALL 0
 #define STUB 1
 #define JUMP 2
 
-	.macro keep r, n
+#define IN_MEMORY 0
+#define IN_VECTORS 1
+
+	.macro keep how, r, n, vector
+	.if \how == IN_VECTORS
+	vmovq %\r, %\vector
+	.else
 	mov %\r, %gs:CTX_REG(\n)
+	.endif
 	.endm
-	.macro bring r, n
+	.macro bring how, r, n, vector
+	.if \how == IN_VECTORS
+	vmovq %\vector, %\r
+	.else
 	mov %gs:CTX_REG(\n), %\r
+	.endif
 	.endm
-	.macro keep_four
-	keep rcx, 1
-	keep_three
+#define RAX rax, 0, xmm24
+#define RCX rcx, 1, xmm25
+#define RDX rdx, 2, xmm26
+#define RSI rsi, 6, xmm27
+#define RDI rdi, 7, xmm28
+#define R8 r8, 8, xmm29
+#define R9 r9, 9, xmm30
+/* And zmm31 is what numbers are compared in. */
+
+	.macro keep_three how
+	keep \how, RDX
+	keep \how, RSI
+	keep \how, RDI
 	.endm
-	.macro keep_three
-	keep rdx, 2
-	keep rsi, 6
-	keep rdi, 7
+	.macro bring_three how
+	bring \how, RDX
+	bring \how, RSI
+	bring \how, RDI
 	.endm
-	.macro bring_three
-	bring rdx, 2
-	bring rsi, 6
-	bring rdi, 7
+	.macro bring_five how
+	bring_three \how
+	bring \how, RCX
+	bring \how, RAX
+	.endm
+	/* quick.c and its like find the program's rax in the context. */
+	.macro rax_to_context how
+	.if \how == IN_VECTORS
+	vmovq %xmm24, %gs:CTX_REG(0)
+	.endif
+	.endm
+
+/* The return will find its place here, without a look into the table. */
+	.macro note_return
+	lea 8(%rsp), %edx
+	and $CTX_RETURNS_MASK*8, %edx
+	mov %rax, %gs:CTX_RETURNS(%rdx)
 	.endm
 
 /*
- * A frame for the function whose number is ecx. The return address lies behind ours. After a call rax has in its upper
- * half where in the cache that returns to. rcx, rdx, rsi and rdi have been kept. It goes to `unusual` with rax as it was.
+ * A frame for the function whose number is ecx. The return address lies behind ours. rdx, rsi and rdi have been kept, and
+ * what rax was. It goes to `unusual` with rcx as it was, and to `same` if a jump stays in its function.
  */
-	.macro push_frame way, unusual
+	.macro push_frame way, unusual, same
 	cmp $CTX_QUICKS, %ecx
 	jae \unusual
+	mov %gs:CTX_USUAL, %rsi
 	mov %gs:CTX_QUICK_AT(,%rcx,8), %rdx
-	.if \way == CALL
-	/* The return will find its place here, without a look into the table. */
-	lea 8(%rsp), %ecx
-	and $CTX_RETURNS_MASK*8, %ecx
-	rorx $32, %rax, %rsi
-	mov 8(%rsp), %edi
-	mov %esi, %gs:CTX_RETURNS+4(%rcx)
-	mov %edi, %gs:CTX_RETURNS(%rcx)
-	.endif
-	mov %gs:CTX_CORE, %rsi
+	mov CORE_FRAME(%rsi), %rdi
 	test %rdx, %rdx
 	je \unusual
-	mov CORE_FRAME(%rsi), %rdi
-	cmpq $0, %gs:CTX_ODD
-	jne \unusual
-	cmpb $0, CORE_PLAIN(%rsi)
-	je \unusual
+	.if \way == JUMP
+	cmp FRAME_RECORD(%rdi), %rdx
+	je \same
+	.endif
+	lea 8(%rsp), %rax
 	cmp CORE_LAST(%rsi), %rdi
 	jae \unusual
-	lea 8(%rsp), %rcx
-	cmp %rcx, FRAME_SP(%rdi)
+	cmp %rax, FRAME_SP(%rdi)
 	.if \way == CALL
 	jbe \unusual
 	.else
 	/* Out of a stub it may be a call; else it is a tail call, and so many at one stack pointer are too many. */
 	.if \way == STUB
-	ja 8f
+	ja 7f
 	.endif
 	jne \unusual
-	mov %gs:CTX_FIBER, %rcx
-	cmpl $TAIL_RUN_MAX-1, FIBER_TAIL_RUN(%rcx)
+	mov %gs:CTX_FIBER, %rax
+	cmpl $TAIL_RUN_MAX-1, FIBER_TAIL_RUN(%rax)
 	jae \unusual
-	incl FIBER_TAIL_RUN(%rcx)
-	lea 8(%rsp), %rcx
-8:
+	incl FIBER_TAIL_RUN(%rax)
+7:
 	.endif
-	mov %rcx, FRAME_BYTES+FRAME_SP(%rdi)
-	mov CORE_CLOCK(%rsi), %rcx
-	add two_steps, %rcx
-	or two_marks, %rcx
-	cmp CORE_STAMP_LIMIT(%rsi), %ecx
+	mov CORE_CLOCK(%rsi), %rax
+	add two_steps, %rax
+	or two_marks, %rax
+	cmp CORE_STAMP_LIMIT(%rsi), %eax
 	jae \unusual
-	mov %rcx, CORE_CLOCK(%rsi)
-	mov %rcx, FRAME_BYTES+FRAME_STAMP(%rdi)
-	mov %gs:CTX_LOG, %eax
-	mov %rcx, %gs:CTX_TOP
 	lea 8(%rsp), %rcx
-	shl $48, %rax
+	mov %rax, CORE_CLOCK(%rsi)
+	mov %rax, FRAME_BYTES+FRAME_STAMP(%rdi)
+	mov %rax, %gs:CTX_TOP
 	incl RECORD_ACTIVE(%rdx)
+	mov %rcx, FRAME_BYTES+FRAME_SP(%rdi)
 	mov %rcx, %gs:CTX_TOP_SP
 	mov %rdx, FRAME_BYTES+FRAME_RECORD(%rdi)
-	mov RECORD_FN(%rdx), %edx
+	mov %gs:CTX_LOG, %eax
 	mov CORE_TALLIES(%rsi), %ecx
-	mov %rdx, %gs:CTX_TOP_FN
-	or %rdx, %rax
 	mov %gs:CTX_COST, %rdx
-	mov %rax, FRAME_BYTES+FRAME_FN(%rdi)         /* no flags, and where the log ends */
-	mov %ecx, FRAME_BYTES+FRAME_TALLIES(%rdi)
+	shl $48, %rax
+	or %rcx, %rax
 	mov %rdx, FRAME_BYTES+FRAME_ENTRY(%rdi)
+	mov %rax, FRAME_BYTES+FRAME_TALLIES(%rdi)       /* where the log ends, no flags, and where tallies begin */
 	add $FRAME_BYTES, %rdi
 	mov %rdi, CORE_FRAME(%rsi)
 	.endm
 
-/* The function's number is in eax. */
-	.macro known_function way, unusual
-	keep_four
-	mov %eax, %ecx
-	push_frame \way, 9f
-	bring_three
-	bring rcx, 1
-	bring rax, 0
+	.macro known_function how, way, unusual
+	keep_three \how
+	.if \way == CALL
+	note_return
+	.endif
+	push_frame \way, 9f, 8f
+8:	bring_five \how
 	ret
-9:	bring_three
-	bring rcx, 1
+9:	bring_three \how
+	rax_to_context \how
+	mov %ecx, %eax
+	bring \how, RCX
 	jmp \unusual
 	.endm
 
-slope_gate_call:
-	known_function CALL, slope_gate_quick_call
-slope_gate_jump:
-	known_function JUMP, slope_gate_quick_jump
-
 /* The target is in rcx, and looked up as the lookup that follows will do it. */
-	.macro bring_target
-	bring_three
-	mov %gs:CTX_GUEST_TARGET, %rcx
-	.endm
-	.macro function_of_target way, unusual
+	.macro keep_target how
+	.if \how == IN_VECTORS
+	vmovq %rcx, %xmm25
+	.else
 	mov %rcx, %gs:CTX_GUEST_TARGET
-	keep_three
+	.endif
+	.endm
+	.macro bring_target how
+	bring_three \how
+	.if \how == IN_VECTORS
+	vmovq %xmm25, %rcx
+	.else
+	mov %gs:CTX_GUEST_TARGET, %rcx
+	.endif
+	.endm
+	.macro function_of_target how, way, unusual
+	keep_target \how
+	keep_three \how
+	.if \way == CALL
+	note_return
+	.endif
 	movzwl %cx, %edx
 	mov codecache_table(,%rdx,4), %edx
 	cmp PLAN_TARGETS(%rdx), %rcx
 	jne 9f
 	mov PLAN_TARGETS+TARGET_FN(%rdx), %ecx
 	push_frame \way, 9f
-	bring_target
-	bring rax, 0
+	bring_target \how
+	bring \how, RAX
 	ret
-9:	bring_target
+9:	bring_target \how
+	rax_to_context \how
 	jmp \unusual
 	.endm
 
-slope_gate_call_address:
-	function_of_target CALL, slope_gate_quick_call_address
-slope_gate_jump_from_stub:
-	function_of_target STUB, slope_gate_quick_jump_from_stub
-
 /* ---- returns ---- */
 
-	.macro keep_more
-	keep r8, 8
-	keep r9, 9
-	keep r10, 10
-	keep r11, 11
-	.endm
-	.macro bring_more
-	bring r8, 8
-	bring r9, 9
-	bring r10, 10
-	bring r11, 11
-	.endm
-
-/* What is left of the thread's entries in sixteen of the log, from r8 on, closes up at r10. r11: which are older than the frame. */
-	.macro close_up
-	vmovdqu32 %gs:CTX_LOG_AT(%r8), %zmm16
-	vpcmpltud FRAME_STAMP(%rdi){1to16}, %zmm16, %k1
-	kmovd %k1, %r11d
-	vpcmpltud FRAME_STAMP-FRAME_BYTES(%rdi){1to16}, %zmm16, %k1
-	vpcompressd %zmm16, %zmm16{%k1}{z}
-	vmovdqu32 %zmm16, %gs:CTX_LOG_AT(%r10)
-	.endm
-
-/* Other registers than the three that follow are kept. */
+/* Other registers than the four that follow, or that are kept, C does not touch. */
 	.macro to_c
 	mov %rsp, %gs:CTX_REG(4)
 	mov %gs:CTX_HOST_RSP, %rsp
@@ -197,96 +203,105 @@ slope_gate_jump_from_stub:
 	mov %gs:CTX_REG(4), %rsp
 	.endm
 
-slope_gate_return:
-	keep rsi, 6
-	keep rdi, 7
-	keep rax, 0
-	keep rcx, 1
-	keep rdx, 2
-next_return:
-	mov %gs:CTX_CORE, %rsi
-	mov CORE_FRAME(%rsi), %rdi
-	mov CORE_TALLIES(%rsi), %edx
-	cmp %rsp, FRAME_SP(%rdi)
-	jne unusual_return
-	cmpw $0, FRAME_FLAGS(%rdi)
-	jne unusual_return
-	cmpq $0, %gs:CTX_ODD
-	jne unusual_return
-	cmpb $0, CORE_PLAIN(%rsi)
-	je unusual_return
-	mov %gs:CTX_LOG, %eax
-	mov %gs:CTX_COST, %rcx
-	sub FRAME_ENTRY(%rdi), %rcx
-	cmp FRAME_TALLIES(%rdi), %edx
-	jne has_called
-	/* It has called nobody: all entries in its section of the log are its own, and the caller may look at them later. */
-	sub FRAME_LOG(%rdi), %ax
-	mov (%rdi), %rdx
-	shr $2, %eax
+/* What is left of the thread's entries in sixteen of the log, from r8 on, closes up at rdx. esi: which are older than the frame. */
+	.macro close_up
+	vmovdqu32 %gs:CTX_LOG_AT(%r8), %zmm31
+	vpcmpltud FRAME_STAMP(%rdi){1to16}, %zmm31, %k7
+	vpcmpltud FRAME_STAMP-FRAME_BYTES(%rdi){1to16}, %zmm31, %k6
+	kmovd %k7, %esi
+	vpcompressd %zmm31, %zmm31{%k6}{z}
+	vmovdqu32 %zmm31, %gs:CTX_LOG_AT(%rdx)
+	.endm
 
-/* Its size is rax, its cost rcx. */
-counted:
-	lea (%rax,%rcx), %esi
-	and $AGAIN_PLACES-1, %esi
-	lea (%rsi,%rsi,2), %esi
-	cmp %rcx, RECORD_AGAIN+AGAIN_COST(%rdx,%rsi,8)
-	jne other_point
-	cmp %rax, RECORD_AGAIN+AGAIN_N(%rdx,%rsi,8)
-	jne other_point
-	incq RECORD_AGAIN+AGAIN_COUNT(%rdx,%rsi,8)
-	mov %gs:CTX_CORE, %rsi
-point_counted:
+	.macro leave_function how
+	keep \how, RSI
+	keep \how, RDI
+	keep \how, RAX
+	keep \how, RCX
+	keep \how, RDX
+.Lnext\how:
+	mov %gs:CTX_USUAL, %rsi
+	mov CORE_FRAME(%rsi), %rdi
+	cmp %rsp, FRAME_SP(%rdi)
+	jne .Lunusual\how
+	mov FRAME_TALLIES(%rdi), %rdx
+	cmpb $0, CORE_PLAIN(%rsi)
+	je .Lunusual\how
+	mov %gs:CTX_COST, %rcx
+	rorx $32, %rdx, %rax
+	sub FRAME_ENTRY(%rdi), %rcx
+	test %ax, %ax                                    /* flags */
+	jne .Lunusual\how
+	cmp %edx, CORE_TALLIES(%rsi)
+	jne .Lhas_called\how
+	/* It has called nobody: all entries in its section of the log are its own, and the caller may look at them later. */
+	mov %gs:CTX_LOG, %edx
+	shr $16, %eax
+	sub %eax, %edx
+	mov %edx, %eax
+	shr $2, %eax
+	mov FRAME_RECORD(%rdi), %rdx
+
+/* Its size is rax, its cost rcx: is it as one of the last? */
+.Lcounted\how:
+	mov %rcx, %rsi
+	shl $AGAIN_SIZE_BITS, %rsi
+	or %rax, %rsi
+	add %ecx, %eax
+	and $AGAIN_PLACES-1, %eax
+	shl $AGAIN_BYTES_LOG2, %eax
+	cmp %rsi, RECORD_AGAIN+AGAIN_LIKE(%rdx,%rax)
+	jne .Lother_point\how
+	incq RECORD_AGAIN+AGAIN_COUNT(%rdx,%rax)
+	mov %gs:CTX_USUAL, %rsi
+.Lpoint_counted\how:
 	decl RECORD_ACTIVE(%rdx)
-	jne nested
-2:	mov RECORD_TALLY(%rdx), %eax
+	jne .Lnested\how
+.Lnot_nested\how:
+	mov RECORD_TALLY(%rdx), %eax
 	cmp FRAME_TALLIES-FRAME_BYTES(%rdi), %eax
-	jbe first_call
+	jbe .Lfirst_call\how
 	shl $5, %rax
 	add CORE_TALLY(%rsi), %rax
 	incq TALLY_CALLS-TALLY_BYTES(%rax)
 	add %rcx, TALLY_COST-TALLY_BYTES(%rax)
-3:	add $-FRAME_BYTES, %rdi
-	mov %rdi, CORE_FRAME(%rsi)
+.Lpop\how:
+	add $-FRAME_BYTES, %rdi
 	mov FRAME_STAMP(%rdi), %rax
-	mov FRAME_FN(%rdi), %ecx
+	mov %rdi, CORE_FRAME(%rsi)
 	mov FRAME_SP(%rdi), %rdx
 	mov %rax, %gs:CTX_TOP
-	mov %rcx, %gs:CTX_TOP_FN
 	mov %rdx, %gs:CTX_TOP_SP
 	/* Is the caller's section still short? */
 	mov %gs:CTX_LOG, %eax
 	sub FRAME_LOG(%rdi), %ax
 	cmp $LOG_SECTION_BYTES, %eax
-	ja long_section
+	ja .Llong_section\how
 	/* After tail calls more than one activation ends. */
-section_short:
+.Lsection_short\how:
 	cmp %rsp, %rdx
-	jbe next_return
+	jbe .Lnext\how
 	/* The address becomes that of its translation, so that a real return goes there. */
 	mov %esp, %ecx
 	and $CTX_RETURNS_MASK*8, %ecx
-	mov %gs:CTX_RETURNS(%rcx), %eax
-	cmp (%rsp), %rax
-	mov %gs:CTX_RETURNS+4(%rcx), %eax
+	mov %gs:CTX_RETURNS(%rcx), %rax
+	mov %eax, %ecx
+	cmp (%rsp), %rcx
 	jne 6f
+	shr $32, %rax
 	mov %rax, (%rsp)
-	bring_three
-	bring rcx, 1
-	bring rax, 0
+	bring_five \how
 	ret
-6:	bring_three
-	bring rcx, 1
-	bring rax, 0
+6:	bring_five \how
 	jmp slope_gate_plain_return
 
-nested:
+.Lnested\how:
 	add %rcx, RECORD_NESTED(%rdx)
-	jmp 2b
-first_call:
+	jmp .Lnot_nested\how
+.Lfirst_call\how:
 	mov CORE_TALLIES(%rsi), %eax
 	cmp CORE_TALLIES_MAX(%rsi), %eax
-	je no_room
+	je .Lno_room\how
 	shl $5, %rax
 	add CORE_TALLY(%rsi), %rax
 	mov %rdx, TALLY_CALLEE(%rax)
@@ -298,123 +313,155 @@ first_call:
 	inc %eax
 	mov %eax, CORE_TALLIES(%rsi)
 	mov %eax, RECORD_TALLY(%rdx)
-	jmp 3b
-no_room:
-	to_c
-	mov %rsi, %rdi
-	mov %rdx, %rsi
-	mov %rcx, %rdx
-	mov $slope_frames_tally, %eax
-	call slope_gate_apart
-	from_c
-	jmp 3b
+	jmp .Lpop\how
 
+	.if \how == IN_MEMORY
+.Lhas_called\how:
+	.else
 /* Entries older than the frame are counted; of more than sixteen, those that the caller has use for close up. */
-has_called:
-	keep_more
-	cmpb $0, %gs:CTX_BY_16
-	je by_four
-	movzwl FRAME_LOG(%rdi), %r8d
-	kmovq %k1, %gs:CTX_KEPT
-	mov %eax, %r9d
-	vmovdqu64 %zmm16, %gs:CTX_VECTOR
-	mov %rcx, %gs:CTX_KEPT+8
-	sub %r8d, %r9d
+.Lhas_called\how:
+	keep \how, R8
+	keep \how, R9
+	mov %gs:CTX_LOG, %r9d
+	shr $16, %eax
+	mov %eax, %r8d
+	sub %eax, %r9d
 	shr $2, %r9d
 	cmp $16, %r9d
 	ja 3f
-	vpbroadcastd FRAME_STAMP(%rdi), %zmm16
-	vpcmpnleud %gs:CTX_LOG_AT(%r8), %zmm16, %k1
-	kmovd %k1, %eax
+	vpbroadcastd FRAME_STAMP(%rdi), %zmm31
+	vpcmpnleud %gs:CTX_LOG_AT(%r8), %zmm31, %k7
+	kmovd %k7, %eax
 	bzhi %r9d, %eax, %eax
 	popcnt %eax, %eax
-1:	kmovq %gs:CTX_KEPT, %k1
-	vmovdqu64 %gs:CTX_VECTOR, %zmm16
-	/* Tallies go into the edges that they belong to, at n. r8: its bin (core/tally.h). */
-	mov %eax, %r8d
-	mov %rax, %gs:CTX_KEPT+16
-	cmp $1<<EDGE_BITS, %rax
-	jb 2f
-	bsr %rax, %r9
-	sub $EDGE_BITS, %r9d
-	shrx %r9, %rax, %r8
-	lea (%r8,%r9,1<<EDGE_BITS), %r8d
-2:	mov FRAME_FN(%rdi), %ecx
-5:	mov %edx, %r9d
+	/* Tallies go into the edges that they belong to, at n. r8: its bin (core/tally.h), r9: the topmost one's end, rdx: the last one. */
+1:	mov CORE_TALLIES(%rsi), %r9d
+	mov FRAME_TALLIES(%rdi), %edx
+	vmovq %rcx, %xmm31
 	shl $5, %r9
+	shl $5, %rdx
 	add CORE_TALLY(%rsi), %r9
-	mov TALLY_CALLEE-TALLY_BYTES(%r9), %r10
+	add CORE_TALLY(%rsi), %rdx
+	mov FRAME_RECORD(%rdi), %rcx
+	kmovd %eax, %k7
+	mov %eax, %r8d
+	mov RECORD_FN(%rcx), %ecx
+	cmp $1<<EDGE_BITS, %eax
+	jb 5f
+	bsr %rax, %rsi
+	sub $EDGE_BITS, %esi
+	shrx %rsi, %rax, %r8
+	lea (%r8,%rsi,1<<EDGE_BITS), %r8d
+5:	mov TALLY_CALLEE-TALLY_BYTES(%r9), %rsi
 	mov %ecx, %eax
 	and $EDGE_PAIRS-1, %eax
 	shl $4, %eax
-	add %r10, %rax
-	mov RECORD_EDGE(%rax), %r11
-	test %r11, %r11
+	mov RECORD_EDGE(%rsi,%rax), %rdi
+	test %rdi, %rdi
 	je 6f
-	cmp %ecx, EDGE_CALLER(%r11)
+	cmp %ecx, EDGE_CALLER(%rdi)
 	jne 6f
 7:	mov %r8d, %eax
-	sub EDGE_FIRST(%r11), %ax
-	cmp EDGE_ROWS(%r11), %ax
-	jae other_edges
-	lea (%rax,%rax,2), %rax
-	cmpl $0, RECORD_ACTIVE(%r10)
-	lea EDGE_ROW(%r11,%rax,8), %rax
+	sub EDGE_FIRST(%rdi), %ax
+	cmp EDGE_ROWS(%rdi), %ax
+	jae .Lother_edges\how
+	lea (%rax,%rax,2), %eax
+	cmpl $0, RECORD_ACTIVE(%rsi)
 	jne 8f
-9:	mov TALLY_CALLS-TALLY_BYTES(%r9), %r11
-	incq (%rax)
-	add %r11, 8(%rax)
-	mov TALLY_COST-TALLY_BYTES(%r9), %r11
-	add %r11, 16(%rax)
-	mov TALLY_OUTER-TALLY_BYTES(%r9), %r11d
-	mov %r11d, RECORD_TALLY(%r10)
-	dec %edx
-	cmp FRAME_TALLIES(%rdi), %edx
+9:	lea EDGE_ROW(%rdi,%rax,8), %rdi
+	mov TALLY_CALLS-TALLY_BYTES(%r9), %rax
+	incq (%rdi)
+	add %rax, 8(%rdi)
+	mov TALLY_COST-TALLY_BYTES(%r9), %rax
+	add %rax, 16(%rdi)
+	mov TALLY_OUTER-TALLY_BYTES(%r9), %eax
+	add $-TALLY_BYTES, %r9
+	mov %eax, RECORD_TALLY(%rsi)
+	cmp %rdx, %r9
 	jne 5b
+	mov %gs:CTX_USUAL, %rsi
+	mov CORE_FRAME(%rsi), %rdi
+	mov FRAME_TALLIES(%rdi), %edx
 	mov %edx, CORE_TALLIES(%rsi)
-flushed:
-	mov (%rdi), %rdx
-	mov %gs:CTX_KEPT+8, %rcx
-	mov %gs:CTX_KEPT+16, %rax
-	bring_more
-	jmp counted
-6:	mov RECORD_EDGE+8(%rax), %r11
-	test %r11, %r11
-	je other_edges
-	cmp %ecx, EDGE_CALLER(%r11)
+.Lflushed\how:
+	mov FRAME_RECORD(%rdi), %rdx
+	kmovd %k7, %eax
+	vmovq %xmm31, %rcx
+	bring \how, R8
+	bring \how, R9
+	jmp .Lcounted\how
+6:	mov RECORD_EDGE+8(%rsi,%rax), %rdi
+	test %rdi, %rdi
+	je .Lother_edges\how
+	cmp %ecx, EDGE_CALLER(%rdi)
 	je 7b
-	jmp other_edges
-8:	mov TALLY_COST-TALLY_BYTES(%r9), %r10
-	add %r10, EDGE_NESTED(%r11)
-	mov TALLY_CALLEE-TALLY_BYTES(%r9), %r10
+	jmp .Lother_edges\how
+8:	mov TALLY_COST-TALLY_BYTES(%r9), %rsi
+	add %rsi, EDGE_NESTED(%rdi)
+	mov TALLY_CALLEE-TALLY_BYTES(%r9), %rsi
 	jmp 9b
-3:	mov %r8d, %r10d
+3:	mov %r8d, %edx
 	xor %eax, %eax
 4:	close_up
-	popcnt %r11d, %r11d
-	add %r11d, %eax
-	kmovd %k1, %r11d
-	popcnt %r11d, %r11d
-	lea (%r10,%r11,4), %r10d
+	popcnt %esi, %esi
+	add %esi, %eax
+	kmovd %k6, %esi
+	popcnt %esi, %esi
+	lea (%rdx,%rsi,4), %edx
 	add $64, %r8d
 	sub $16, %r9d
 	cmp $16, %r9d
 	ja 4b
 	close_up
-	bzhi %r9d, %r11d, %r11d
-	popcnt %r11d, %r11d
-	add %r11d, %eax
-	kmovd %k1, %r11d
-	bzhi %r9d, %r11d, %r11d
-	popcnt %r11d, %r11d
-	lea (%r10,%r11,4), %r10d
-	mov %r10d, %gs:CTX_LOG
+	bzhi %r9d, %esi, %esi
+	popcnt %esi, %esi
+	add %esi, %eax
+	kmovd %k6, %esi
+	bzhi %r9d, %esi, %esi
+	popcnt %esi, %esi
+	lea (%rdx,%rsi,4), %edx
+	mov %edx, %gs:CTX_LOG
+	mov %gs:CTX_USUAL, %rsi
 	jmp 1b
+
+.Lother_edges\how:
+	mov %gs:CTX_USUAL, %rdi
+	sub CORE_TALLY(%rdi), %r9
+	shr $5, %r9
+	mov %r9d, CORE_TALLIES(%rdi)
+	mov CORE_FRAME(%rdi), %rsi
+	kmovd %k7, %edx
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
+	push %rdi
+	push %rsi
+	mov $slope_tally_flush_any, %eax
+	call slope_gate_apart
+	pop %rdi
+	pop %rsi
+	mov %gs:CTX_REG(4), %rsp
+	jmp .Lflushed\how
+	.endif
+
+.Lunusual\how:
+	bring \how, RDX
+	bring \how, RCX
+	bring \how, RAX
+	mov %rsp, %rdi
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
+	call quick_return
+	bring \how, RSI
+	bring \how, RDI
+	mov %gs:CTX_REG(4), %rsp
+	ret
 
 /* ---- what of a return C does ---- */
 
-other_point:
-	mov %gs:CTX_CORE, %rsi
+.Lother_point\how:
+	mov %esi, %eax
+	and $(1<<AGAIN_SIZE_BITS)-1, %eax
+	mov %gs:CTX_USUAL, %rsi
 	to_c
 	mov %rsi, %rdi
 	mov %rdx, %rsi
@@ -422,42 +469,50 @@ other_point:
 	mov $slope_frames_point, %eax
 	call slope_gate_apart
 	from_c
-	jmp point_counted
-other_edges:
-	mov %edx, CORE_TALLIES(%rsi)
+	jmp .Lpoint_counted\how
+.Lno_room\how:
 	to_c
-	mov %gs:CTX_KEPT+16, %rdx
-	xchg %rsi, %rdi
-	mov $slope_tally_flush_any, %eax
+	mov %rsi, %rdi
+	mov %rdx, %rsi
+	mov %rcx, %rdx
+	mov $slope_frames_tally, %eax
 	call slope_gate_apart
 	from_c
-	jmp flushed
-long_section:
+	jmp .Lpop\how
+.Llong_section\how:
 	to_c
 	mov %rsi, %rdi
 	mov $slope_log_shorten, %eax
 	call slope_gate_apart
 	from_c
-	jmp section_short
+	jmp .Lsection_short\how
+	.endm
 
-by_four:
-	bring_more
-unusual_return:
-	bring rdx, 2
-	bring rcx, 1
-	bring rax, 0
-	mov %rsp, %rdi
-	mov %rsp, %gs:CTX_REG(4)
-	mov %gs:CTX_HOST_RSP, %rsp
-	call quick_return
-	bring rsi, 6
-	bring rdi, 7
-	mov %gs:CTX_REG(4), %rsp
-	ret
+/* ---- all of them, twice ---- */
 
-/* For two words at once. */
+	.macro routines how
+call_\how:
+	known_function \how, CALL, slope_gate_quick_call
+call_address_\how:
+	function_of_target \how, CALL, slope_gate_quick_call_address
+jump_from_stub_\how:
+	function_of_target \how, STUB, slope_gate_quick_jump_from_stub
+jump_\how:
+	known_function \how, JUMP, slope_gate_quick_jump
+leave_\how:
+	leave_function \how
+	.endm
+
+	routines IN_MEMORY
+	routines IN_VECTORS
+
 	.section .rodata
 	.balign 16
+	.globl slope_gate_usual
+slope_gate_usual:
+	.quad call_0, call_address_0, jump_from_stub_0, jump_0, leave_0
+	.quad call_1, call_address_1, jump_from_stub_1, jump_1, leave_1
+/* For two words at once. */
 two_steps:
 	.long STAMP_STEP, STAMP_STEP
 two_marks:

@@ -154,7 +154,7 @@ static SLOPE_APART void jump_unusual(void *guest_state, struct callee *callee, A
 	/* Another coroutine begins on the stack of one that was never finished. */
 	if (landing && slope_thread_depth(f->core) > 1 && f->core->frame[1].sp == sp) {
 		slope_thread_cut(f->core, 1, cost);
-	} else if (landing && f->core->top->fn == callee->fn) {
+	} else if (landing && slope_frame_fn(f->core->top) == callee->fn) {
 		tool_fill_slots(f, slots);
 		return;                  /* a loop */
 	}
@@ -233,7 +233,7 @@ static inline void leave_usual(void *guest_state, Addr sp, struct slope_thread *
 	const struct slope_frame *below = f - 1;
 	Bool counted = slope_frames_pop_usual(core, f, n, spent);
 
-	tool_show_top(slots, below->stamp, core->marks, below->fn, below->sp);
+	tool_show_top(slots, below->stamp, core->marks, slope_frame_fn(below), below->sp);
 	if (UNLIKELY(!counted || tool.log->bytes - below->log > SLOPE_LOG_SECTION_BYTES || below->sp <= sp))
 		return_more(guest_state, sp, f->record, n, spent, counted);
 }

@@ -47,7 +47,7 @@ void tool_fill_slots(const struct fiber *f, struct slots *slots)
 	const struct slope_frame *top = f->core->top;
 
 	/* Just switched to: even the topmost function's entry is worth a look (calls.c). */
-	tool_show_top(slots, slope_thread_stamp(f->core), f->core->marks, f->landing ? SLOPE_FN_NONE : top->fn, top->sp);
+	tool_show_top(slots, slope_thread_stamp(f->core), f->core->marks, f->landing ? SLOPE_FN_NONE : slope_frame_fn(top), top->sp);
 }
 
 /* Below everything on it: the root's frame. */

@@ -172,9 +172,9 @@ static void what_finds_no_room_is_counted(void **state)
 			continue;
 		}
 		enter(&w, w.f, 1);
-		for (uint32_t depth = 0; w.thread->top->fn == w.f && w.thread->top->record && depth < 20; depth++)
+		for (uint32_t depth = 0; w.thread->top->record && w.thread->top->record->fn == w.f && depth < 20; depth++)
 			enter(&w, w.f, depth);
-		for (uint64_t number = 0; w.thread->top->fn == w.f && w.thread->top->record && number < 20000; number++, tried++)
+		for (uint64_t number = 0; w.thread->top->record && w.thread->top->record->fn == w.f && number < 20000; number++, tried++)
 			take(&w, w.f, 1, number, 1);
 		slope_thread_cut(w.thread, 1, w.cost);
 		for (size_t i = 0; i < w.thread->path_sizes.count; i++)

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sources/translator/vectors.h"
+
+#include <asm/sigcontext.h>
+
+#include "sources/translator/observing.h"
+#include "sources/translator/runtime.h"
+
+/* Components of XSAVE: masks, and zmm16 to zmm31. */
+#define COMPONENT_MASKS 5u
+#define COMPONENT_UPPER 7u
+#define UPPER_FIRST 16u
+#define VECTOR_BYTES 64u
+
+/* ---- which ---- */
+
+static bool is_among(ZydisRegister r, ZydisRegister first, unsigned from)
+{
+	return r >= first + from && r < first + from + VECTORS_OURS;
+}
+
+uint32_t vectors_bit(ZydisRegister r)
+{
+	static const ZydisRegister first[3] = { ZYDIS_REGISTER_XMM0, ZYDIS_REGISTER_YMM0, ZYDIS_REGISTER_ZMM0 };
+
+	for (unsigned length = 0; length < 3; length++)
+		if (is_among(r, first[length], VECTORS_FIRST))
+			return 1u << (r - first[length] - VECTORS_FIRST);
+	return r == ZYDIS_REGISTER_K6 || r == ZYDIS_REGISTER_K7 ? VECTORS_MASKS : 0;
+}
+
+/* It saves or loads what the kernel's picture has. */
+static bool is_state(ZydisMnemonic m)
+{
+	switch (m) {
+	case ZYDIS_MNEMONIC_XSAVE:
+	case ZYDIS_MNEMONIC_XSAVE64:
+	case ZYDIS_MNEMONIC_XSAVEC:
+	case ZYDIS_MNEMONIC_XSAVEC64:
+	case ZYDIS_MNEMONIC_XSAVEOPT:
+	case ZYDIS_MNEMONIC_XSAVEOPT64:
+	case ZYDIS_MNEMONIC_XRSTOR:
+	case ZYDIS_MNEMONIC_XRSTOR64:
+		return true;
+	default:
+		return false;
+	}
+}
+
+uint32_t vectors_named(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand)
+{
+	uint32_t named = 0;
+
+	if (i->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+		return is_state(i->mnemonic) ? VECTORS_ALL : 0;
+	for (unsigned n = 0; n < i->operand_count; n++) {
+		if (operand[n].type == ZYDIS_OPERAND_TYPE_REGISTER)
+			named |= vectors_bit(operand[n].reg.value);
+		else if (operand[n].type == ZYDIS_OPERAND_TYPE_MEMORY)
+			named |= vectors_bit(operand[n].mem.index);
+	}
+	return named | vectors_bit(i->avx.mask.reg);
+}
+
+/* ---- code ---- */
+
+/* vmovdqu64 between one of them and its place in the context. */
+static void emit_vector(struct emit *e, unsigned opcode, unsigned n)
+{
+	unsigned number = VECTORS_FIRST + n;
+
+	emit_byte(e, 0x65);
+	emit_byte(e, 0x62);
+	emit_byte(e, (unsigned)!(number & 8) << 7 | 0x60 | (unsigned)!(number & 16) << 4 | 1);
+	emit_byte(e, 0xfe);
+	emit_byte(e, 0x48);
+	emit_byte(e, opcode);
+	emit_byte(e, (number & 7) << 3 | 4);
+	emit_byte(e, 0x25);
+	emit_32(e, CTX_VECTORS + VECTOR_BYTES * n);
+}
+
+/* kmovq. */
+static void emit_mask(struct emit *e, unsigned opcode, unsigned n)
+{
+	emit_bytes(e, "\x65\xc4\xe1\xf8", 4);
+	emit_byte(e, opcode);
+	emit_byte(e, (6 + n) << 3 | 4);
+	emit_byte(e, 0x25);
+	emit_32(e, CTX_MASKS + 8 * n);
+}
+
+static void emit_all(struct emit *e, uint32_t named, unsigned opcode, unsigned mask_opcode)
+{
+	for (unsigned n = 0; n < VECTORS_OURS; n++)
+		if (named >> n & 1)
+			emit_vector(e, opcode, n);
+	for (unsigned n = 0; n < 2 && named & VECTORS_MASKS; n++)
+		emit_mask(e, mask_opcode, n);
+}
+
+void vectors_load(struct emit *e, uint32_t named)
+{
+	emit_all(e, named, 0x6f, 0x90);
+}
+
+void vectors_store(struct emit *e, uint32_t named)
+{
+	emit_all(e, named, 0x7f, 0x91);
+}
+
+const struct usual_gates *vectors_gates(void)
+{
+	return &slope_gate_usual[observer.vectors];
+}
+
+void vectors_keep(struct emit *e, unsigned reg)
+{
+	if (!observer.vectors) {
+		emit_save(e, reg, CTX_REG(reg));
+		return;
+	}
+	emit_bytes(e, "\x62\x61\xfd\x08\x6e", 5);                 /* vmovq %rax, %xmm24, or %rcx, %xmm25 */
+	emit_byte(e, 0xc0 | reg << 3 | reg);
+}
+
+/* ---- signals ---- */
+
+/* Where a component lies in the kernel's picture. The processor takes long to say it: it is asked once. */
+static uint32_t component_at(unsigned component)
+{
+	static uint32_t known[COMPONENT_UPPER + 1];
+	uint32_t a = 0xd, b = known[component], c = component, d;
+
+	if (!b) {
+		__asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+		known[component] = b;
+	}
+	return b;
+}
+
+/* The component, which is in use from now on. */
+static void *use_component(struct _xstate *state, unsigned component, size_t bytes)
+{
+	char *at = (char *)state + component_at(component);
+
+	if (!(state->xstate_hdr.xfeatures >> component & 1))
+		memset(at, 0, bytes);
+	state->xstate_hdr.xfeatures |= UINT64_C(1) << component;
+	return at;
+}
+
+void vectors_show(const struct context *ctx, struct _xstate *state)
+{
+	char *masks = use_component(state, COMPONENT_MASKS, 8 * sizeof *ctx->masks);
+	char *upper = use_component(state, COMPONENT_UPPER, UPPER_FIRST * VECTOR_BYTES);
+
+	slope_copy(masks + 6 * sizeof *ctx->masks, ctx->masks, sizeof ctx->masks);
+	slope_copy(upper + (VECTORS_FIRST - UPPER_FIRST) * VECTOR_BYTES, ctx->vectors, sizeof ctx->vectors);
+}
+
+void vectors_take(struct context *ctx, const struct _xstate *state)
+{
+	const char *masks = (const char *)state + component_at(COMPONENT_MASKS), *upper = (const char *)state + component_at(COMPONENT_UPPER);
+
+	vectors_clear(ctx);
+	if (state->xstate_hdr.xfeatures >> COMPONENT_MASKS & 1)
+		slope_copy(ctx->masks, masks + 6 * sizeof *ctx->masks, sizeof ctx->masks);
+	if (state->xstate_hdr.xfeatures >> COMPONENT_UPPER & 1)
+		slope_copy(ctx->vectors, upper + (VECTORS_FIRST - UPPER_FIRST) * VECTOR_BYTES, sizeof ctx->vectors);
+}
+
+void vectors_clear(struct context *ctx)
+{
+	memset(ctx->vectors, 0, sizeof ctx->vectors);
+	memset(ctx->masks, 0, sizeof ctx->masks);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Vector registers that are ours. Where there is AVX-512, usual.S keeps the program's general registers in zmm24 to
+ * zmm31 instead of in memory, and counts with k6 and k7: code hardly ever names these. What the program has in them
+ * lies in the context. An instruction that names one finds its value there before, and leaves it there
+ * afterwards; signal frames show and take what is there.
+ */
+#ifndef SLOPE_SOURCES_TRANSLATOR_VECTORS_H
+#define SLOPE_SOURCES_TRANSLATOR_VECTORS_H
+
+#include "sources/translator/emit.h"
+#include "sources/translator/trace.h"
+
+struct _xstate;
+
+#define VECTORS_FIRST 24u
+#define VECTORS_OURS 8u
+#define VECTORS_MASKS (1u << VECTORS_OURS)       /* k6 and k7, behind a bit for each of the others */
+#define VECTORS_ALL (2 * VECTORS_MASKS - 1)
+
+/* Those of ours that an instruction names, as a set of bits. */
+uint32_t vectors_named(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand);
+uint32_t vectors_bit(ZydisRegister r);
+
+/* They become the program's, and what they hold then goes to the context. Flags are kept. */
+void vectors_load(struct emit *e, uint32_t named);
+void vectors_store(struct emit *e, uint32_t named);
+
+/* The routines of usual.S, and rax or rcx kept as they expect it: in one of ours, or where these are not in the context. */
+const struct usual_gates *vectors_gates(void);
+void vectors_keep(struct emit *e, unsigned reg);
+
+/* The kernel's picture of the registers gets the program's values; the context gets those that are in it. */
+void vectors_show(const struct context *ctx, struct _xstate *state);
+void vectors_take(struct context *ctx, const struct _xstate *state);
+/* All are as at the start of a program. */
+void vectors_clear(struct context *ctx);
+
+#endif
