@@ -123,7 +123,7 @@ void slope_log_shorten(struct slope_thread *t)
 {
 	size_t counted;
 
-	if ((uint32_t)slope_log_end(t) - t->top->log > SLOPE_LOG_LONG_BYTES ||
+	if (slope_log_end(t) > SLOPE_LOG_BYTES || (uint32_t)slope_log_end(t) - t->top->log > SLOPE_LOG_LONG_BYTES ||
 	    keep_older(t, t->top->stamp, &counted) * sizeof *t->log > SLOPE_LOG_SETTLED_BYTES)
 		slope_log_settle(t);
 }
@@ -133,6 +133,9 @@ void slope_log_close(struct slope_thread *t)
 	struct slope_frame *f = t->top, *below = f - 1;
 	size_t counted;
 
+	/* What is behind its end may not be written to. */
+	if (slope_log_end(t) > SLOPE_LOG_BYTES)
+		slope_log_settle(t);
 	if (slope_log_end(t) == f->log)
 		return;
 	size_t kept = keep_older(t, below->stamp, &counted);

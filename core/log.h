@@ -23,7 +23,7 @@
 
 #include "core/thread.h"
 
-#define SLOPE_LOG_BYTES 0xff00u          /* an entry that begins at or behind this is one too many */
+#define SLOPE_LOG_BYTES 0xef00u          /* an entry that begins at or behind this is one too many */
 #define SLOPE_LOG_SECTION_BYTES 1024u    /* a section that is longer is worth slope_log_shorten */
 #define SLOPE_LOG_LONG_BYTES 4096u       /* so long a one is settled without a look at what would stay */
 #define SLOPE_LOG_SETTLED_BYTES 768u     /* as is one with more entries that are still new to it: it costs too much at returns */
@@ -41,7 +41,7 @@ struct slope_log_scans {
 
 /*
  * The thread has a log, still empty: room for SLOPE_LOG_BYTES and 64 more, and where the bytes that are used are kept. `scans` may
- * be NULL.
+ * be NULL. A source that appends more itself has that room, to be read only, behind the last entry.
  */
 static inline void slope_log_set(struct slope_thread *t, uint32_t *log, uint64_t *end_bytes, const struct slope_log_scans *scans)
 {

@@ -51,7 +51,7 @@ struct slope_again {
 	uint64_t count;              /* so many more like it */
 };
 
-#define SLOPE_AGAIN 8u
+#define SLOPE_AGAIN 16u
 #define SLOPE_AGAIN_SIZE_BITS 14u
 #define SLOPE_AGAIN_NONE UINT64_MAX
 
@@ -137,7 +137,8 @@ struct slope_thread {
 	uint32_t hint_stamp, hint_span;
 	struct slope_frame *hint;
 	uint32_t stamp_limit, marks; /* the session's, within reach */
-	struct slope_frame *last;    /* the topmost one that a call may lie upon without a look at capacity and max_depth; NULL: not plain */
+	/* The topmost one that a call may lie upon without a look at capacity and max_depth; NULL: not plain. */
+	struct slope_frame *last;
 	uint64_t other_calls;        /* that the clock does not tell: slope_thread_calls */
 	uint32_t *log;               /* core/log.h; NULL: none */
 	uint64_t *log_end;           /* bytes of it that are used */

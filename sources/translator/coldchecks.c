@@ -62,16 +62,23 @@ static void call_and_go_back(struct maker *m, const struct cold *c, const gate_r
 	emit_near(&m->e, 0xe9, (uint64_t)c->back);
 }
 
+/* Two words that were compared as one: back if neither is stale. */
+static void compare_both(struct maker *m, const struct cold *c)
+{
+	const struct address *words = &c->stale.words;
+
+	emit_memory(&m->e, 0x3b, (unsigned)m->stamp, (struct operand){ words, true, false }, 0);
+	uint8_t *stale = emit_short_jump_ahead(&m->e, CONDITION_GREATER);
+
+	emit_memory(&m->e, 0x3b, (unsigned)m->stamp, (struct operand){ words, true, false }, 4);
+	emit_back(&m->e, CONDITION_NOT_GREATER, c->back);
+	emit_short_land(&m->e, stale);
+}
+
 static void cold_read(struct maker *m, struct cold *c)
 {
-	if (c->alike) {
-		emit_memory(&m->e, 0x3b, (unsigned)m->stamp, (struct operand){ &c->at, true, false }, 0);
-		uint8_t *stale = emit_short_jump_ahead(&m->e, CONDITION_GREATER);
-
-		emit_memory(&m->e, 0x3b, (unsigned)m->stamp, (struct operand){ &c->at, true, false }, 4);
-		emit_back(&m->e, CONDITION_NOT_GREATER, c->back);
-		emit_short_land(&m->e, stale);
-	}
+	if (c->alike)
+		compare_both(m, c);
 	if (stalereads_can_take(&c->stale)) {
 		stalereads_take(m, &c->stale);
 		emit_near(&m->e, 0xe9, (uint64_t)c->back);
@@ -153,6 +160,8 @@ void checks_cold(struct maker *m, struct cold *c)
 	if (c->kind == COLD_READ) {
 		cold_read(m, c);
 	} else if (c->kind == COLD_STALE_READ) {
+		if (c->alike)
+			compare_both(m, c);
 		stalereads_give_back(m, c);
 		call_and_go_back(m, c, reads_of(m), slope_gate_read_any);
 	} else if (c->kind == COLD_WRITE) {

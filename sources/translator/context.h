@@ -84,8 +84,9 @@
 /* And behind them the log of core/log.h. */
 #define CTX_LOG_PLACE (0xf0000 - WINDOW_BEFORE)
 #define CTX_LOG_AT (CTX_LOG_PLACE + GS_BIAS)
-#define CTX_LOG_BYTES 0xff00
+#define CTX_LOG_BYTES 0xef00
 #define CTX_LOG_CLOSED 0x10000   /* added to its end: no block adds to it, as if it were full */
+#define CTX_LOG_GUARD 0xf000     /* a page of it that can be read only: what stalereads.c appends there faults */
 #define LOG_SECTION_BYTES 1024   /* SLOPE_LOG_SECTION_BYTES */
 
 /* Reads: what becomes of the knowledge that the last write was the thread's own (core/stamp.h). */
@@ -125,7 +126,7 @@
 #define AGAIN_LIKE 0
 #define AGAIN_COUNT 8
 #define AGAIN_BYTES_LOG2 4
-#define AGAIN_PLACES 8           /* SLOPE_AGAIN */
+#define AGAIN_PLACES 16          /* SLOPE_AGAIN */
 #define AGAIN_SIZE_BITS 14       /* SLOPE_AGAIN_SIZE_BITS */
 /* of struct slope_edge with one unit, */
 #define EDGE_CALLER 8

@@ -128,6 +128,7 @@ static inline void emit_land(struct emit *e, uint8_t *displacement)
 #define CONDITION_NOT_EQUAL 5
 #define CONDITION_ABOVE 7
 #define CONDITION_LESS 12
+#define CONDITION_NOT_LESS 13
 #define CONDITION_NOT_GREATER 14
 #define CONDITION_GREATER 15
 

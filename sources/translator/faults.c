@@ -131,3 +131,32 @@ bool faults_code_written(int number, const siginfo_t *info, struct ucontext *uc)
 	}
 	return true;
 }
+
+/* The register that the store at rip has its address by, if it is one that stalereads.c appends to the log with. */
+static int appends_by(uint64_t rip)
+{
+	const uint8_t *code = (const uint8_t *)rip;
+	unsigned rex = 0;
+
+	if (*code++ != 0x65)
+		return NO_REGISTER;
+	if ((*code & 0xf0) == 0x40)
+		rex = *code++;
+	if (code[0] != 0x89 || code[1] >> 6 != 2)
+		return NO_REGISTER;
+	return (int)((code[1] & 7) == REG_RSP ? code[2] & 7 : code[1] & 7) | (int)(rex & 1) << 3;
+}
+
+bool faults_log_full(const siginfo_t *info, struct ucontext *uc)
+{
+	struct context *ctx = context_here();
+	const char *guard = (const char *)context_window(ctx) + CTX_LOG_PLACE + CTX_LOG_GUARD;
+	int reg;
+
+	if ((uint64_t)info->si_addr - (uint64_t)guard >= SLOPE_PAGE_BYTES || !observer.inlined ||
+	    uc->uc_mcontext.rip - PLAN_CACHE >= PLAN_CACHE_END - PLAN_CACHE || (reg = appends_by(uc->uc_mcontext.rip)) == NO_REGISTER)
+		return false;
+	slope_log_settle(ctx->core);
+	*faults_register(uc, reg) = ctx->log;
+	return true;
+}

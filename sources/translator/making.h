@@ -76,8 +76,8 @@ struct cold {
 	uint32_t bytes;
 	uint16_t live;               /* registers that somebody needs there */
 	bool far;                    /* COLD_WRITE: no operand reaches it */
-	int kept[2];                 /* COLD_STALE_READ: registers of the program at CTX_KEPT, or NO_REGISTER */
-	bool alike;                  /* COLD_READ: the words are not the stamp, but may be fresh all the same */
+	int kept[2];                 /* COLD_STALE_READ: registers of the program that stalereads.c has kept, or NO_REGISTER */
+	bool alike;                  /* COLD_READ, COLD_STALE_READ: the words are not alike, but may be fresh all the same */
 	bool borrowed;               /* COLD_ODD_STACK: the spare register is in use */
 	bool keep_flags;             /* COLD_MISS, COLD_AWAY: as the first look did; others: the program's are at CTX_FLAGS_HOME */
 	enum lookup_path path;       /* COLD_MISS */

@@ -339,6 +339,7 @@ static void use_window(struct context *ctx)
 	if (!observer.inlined)
 		return;
 	ctx->by_16 = checks_have_16();
+	system_call(__NR_mprotect, (long)(char *)context_window(ctx) + CTX_LOG_PLACE + CTX_LOG_GUARD, SLOPE_PAGE_BYTES, PROT_READ, 0, 0, 0);
 	slope_log_set(ctx->fiber->core, (uint32_t *)((char *)context_window(ctx) + CTX_LOG_PLACE), &ctx->log,
 			ctx->by_16 ? &logscans_by_16 : NULL);
 }

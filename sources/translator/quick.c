@@ -164,7 +164,7 @@ SLOPE_INLINE bool usual_return(uint64_t sp)
 	struct slope_frame *f = core->top;
 
 	if (SLOPE_UNLIKELY(CTX->odd | (f->flags & ~(SLOPE_FRAME_PLACED | SLOPE_FRAME_SUMS))) ||
-	    SLOPE_UNLIKELY(f->sp != sp || core->tallies == core->tally_capacity || !core->plain))
+	    SLOPE_UNLIKELY(f->sp != sp || core->tallies == core->tally_capacity || !core->plain || CTX->log > SLOPE_LOG_BYTES))
 		return false;
 	uint64_t spent = CTX->cost[0] - f->entry[0], end = (uint32_t)CTX->log, n = (uint64_t)slope_frame_rms(f);
 

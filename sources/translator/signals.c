@@ -404,7 +404,7 @@ static void on_other(int number, const siginfo_t *info, struct ucontext *uc)
 
 void signals_handle(int number, siginfo_t *info, struct ucontext *uc)
 {
-	if (faults_code_written(number, info, uc) || is_asked(number, info, uc))
+	if ((number == SIGSEGV && faults_log_full(info, uc)) || faults_code_written(number, info, uc) || is_asked(number, info, uc))
 		return;
 	if (is_fault(number, info) && number != SIGTRAP && lending_tell(uc))
 		return;

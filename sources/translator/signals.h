@@ -86,4 +86,7 @@ uint64_t faults_pc(struct ucontext *uc);
  */
 bool faults_code_written(int number, const siginfo_t *info, struct ucontext *uc);
 
+/* A store of stalereads.c behind the end of the log: it is settled, and the store goes to its beginning. False: the fault was another. */
+bool faults_log_full(const siginfo_t *info, struct ucontext *uc);
+
 #endif

@@ -235,6 +235,8 @@ void slope_translator_main(const uint64_t *own)
 	if (observer.looks)
 		observing_start(pc, context_here()->reg[REG_RSP]);
 	signals_start();
+	if (observer.inlined)
+		signals_watch_faults();
 	const struct block *block = dispatch_block(pc);
 
 	if (!block)

@@ -7,6 +7,7 @@
  * goes to gate.S with nothing done.
  */
 #include "sources/translator/checkparts.h"
+#include "sources/translator/vectors.h"
 
 /* Off the stack and not in a loop, six reads of ten are the first ones of their activation. */
 bool stalereads_are_often(const struct maker *m, const struct access *a)
@@ -14,16 +15,24 @@ bool stalereads_are_often(const struct maker *m, const struct access *a)
 	return !a->write && a->at.base != REG_RSP && a->bytes <= 8 && !(a->bytes & (a->bytes - 1)) && !m->loops;
 }
 
-/* A register that nobody needs; else the spare one, or any, which is kept at `home` if it is the program's now. */
-static unsigned take_register(struct maker *m, struct stale_read *r, uint32_t home, int *kept)
+/* A register that nobody needs, or NO_REGISTER. */
+static int dead_register(const struct maker *m, const struct stale_read *r)
 {
 	uint16_t live = runtime.precise ? UINT16_MAX : m->trace.step[r->step].live;
-	unsigned reg = 0;
-	bool own;
+	int reg = 0;
 
-	while (reg < REGISTERS && (live | r->taken) >> reg & 1)
+	while (reg < (int)REGISTERS && (live | r->taken) >> reg & 1)
 		reg++;
-	own = reg == REGISTERS;
+	return reg < (int)REGISTERS ? reg : NO_REGISTER;
+}
+
+/* The same; else the spare one, or any, which is kept at `home` if it is the program's now. */
+static unsigned take_register(struct maker *m, struct stale_read *r, unsigned home, int *kept)
+{
+	int dead = dead_register(m, r);
+	unsigned reg = (unsigned)dead;
+	bool own = dead == NO_REGISTER;
+
 	if (own && !(r->taken >> m->spare & 1)) {
 		reg = (unsigned)m->spare;
 		own = r->step < m->borrow_from || r->step > m->borrow_to;
@@ -31,11 +40,33 @@ static unsigned take_register(struct maker *m, struct stale_read *r, uint32_t ho
 		for (reg = 0; r->taken >> reg & 1;)
 			reg++;
 	}
-	if (own)
-		emit_save(&m->e, reg, home);
+	if (own && observer.vectors)
+		vectors_put(&m->e, home, reg);
+	else if (own)
+		emit_save(&m->e, reg, CTX_KEPT + 8 * home);
 	*kept = own ? (int)reg : NO_REGISTER;
 	r->taken |= (uint16_t)(1u << reg);
 	return reg;
+}
+
+void stalereads_give_back(struct maker *m, const struct cold *c)
+{
+	for (unsigned n = 0; n < 2; n++) {
+		if (c->kept[n] != NO_REGISTER && observer.vectors)
+			vectors_get(&m->e, n, (unsigned)c->kept[n]);
+		else if (c->kept[n] != NO_REGISTER)
+			emit_restore(&m->e, (unsigned)c->kept[n], CTX_KEPT + 8 * n);
+	}
+}
+
+/* Those that the address is made of, and the borrowed one. */
+static void spare_address(const struct maker *m, struct stale_read *r)
+{
+	r->taken |= (uint16_t)(1u << REG_RSP | 1u << m->stamp);
+	if (r->at.base != NO_REGISTER)
+		r->taken |= (uint16_t)(1u << r->at.base);
+	if (r->at.index != NO_REGISTER)
+		r->taken |= (uint16_t)(1u << r->at.index);
 }
 
 /* cmp $value, %reg, of 32 bits, and the jump to gate.S. */
@@ -62,55 +93,124 @@ bool stalereads_can_take(const struct stale_read *r)
 	return !observer.trms && (r->bytes == 4 || (r->bytes == 8 && r->read == 8));
 }
 
-void stalereads_take(struct maker *m, struct stale_read *r)
+/*
+ * What is in `word` becomes the log's last entry, and the cells the top's. If there is no room, the processor says so
+ * (faults_log_full), but where the log of some stack is closed: then `c`.
+ */
+static void append(struct maker *m, const struct stale_read *r, struct cold *c, unsigned word, unsigned end)
 {
-	struct cold *c = making_cold(m, COLD_STALE_READ);
 	struct emit *e = &m->e;
 	bool wide = r->bytes > 4;
 
-	c->at = r->at;
-	c->bytes = r->read;
-	r->taken |= (uint16_t)(1u << REG_RSP | 1u << m->stamp);
-	if (r->at.base != NO_REGISTER)
-		r->taken |= (uint16_t)(1u << r->at.base);
-	if (r->at.index != NO_REGISTER)
-		r->taken |= (uint16_t)(1u << r->at.index);
-	unsigned word = take_register(m, r, CTX_KEPT, &c->kept[0]), end = take_register(m, r, CTX_KEPT + 8, &c->kept[1]);
-	struct operand cells = { &r->words, true, wide };
-
-	if (runtime.precise)
-		emit_range(m, c, &r->at, word);
-	emit_memory(e, 0x8b, word, cells, 0);
-	if (wide) {
-		emit_memory(e, 0x3b, word, (struct operand){ &r->words, true, false }, 4);
-		making_jump(m, c, CONDITION_NOT_EQUAL);
-	}
-	emit_unless(m, c, word, STAMP_LEAST, CONDITION_LESS);
 	emit_log_end(e, 0x8b, end);
-	emit_unless(m, c, end, CTX_LOG_BYTES, CONDITION_NOT_BELOW);
+	if (observer.apart)
+		emit_unless(m, c, end, CTX_LOG_BYTES, CONDITION_NOT_BELOW);
 	struct address entry = { .base = (int)end, .index = NO_REGISTER, .displacement = CTX_LOG_PLACE };
 	struct address behind = { .base = (int)end, .index = NO_REGISTER, .displacement = wide ? 8 : 4 };
 
 	emit_memory(e, 0x89, word, (struct operand){ &entry, true, wide }, 0);
-	emit_memory(e, 0x89, (unsigned)m->stamp, cells, 0);
+	emit_memory(e, 0x89, (unsigned)m->stamp, (struct operand){ &r->words, true, wide }, 0);
 	emit_memory(e, 0x8d, end, (struct operand){ &behind, false, false }, 0);
 	emit_log_end(e, 0x89, end);
 	stalereads_give_back(m, c);
 	c->back = e->at;
 }
 
-void stalereads_give_back(struct maker *m, const struct cold *c)
+/* What is in the cold part for a read. */
+static struct cold cold_of(const struct stale_read *r)
 {
-	for (unsigned n = 0; n < 2; n++)
-		if (c->kept[n] != NO_REGISTER)
-			emit_restore(&m->e, (unsigned)c->kept[n], CTX_KEPT + 8 * n);
+	return (struct cold){
+		.kind = COLD_STALE_READ, .at = r->at, .bytes = r->read, .stale = *r, .kept = { NO_REGISTER, NO_REGISTER },
+	};
+}
+
+static struct cold *add_cold(struct maker *m, const struct cold *c)
+{
+	struct cold *there = making_cold(m, c->kind);
+
+	*there = *c;
+	return there;
+}
+
+void stalereads_take(struct maker *m, struct stale_read *r)
+{
+	struct cold of = cold_of(r), *c = add_cold(m, &of);
+	struct emit *e = &m->e;
+	bool wide = r->bytes > 4;
+
+	spare_address(m, r);
+	unsigned word = take_register(m, r, 0, &c->kept[0]), end = take_register(m, r, 1, &c->kept[1]);
+
+	if (runtime.precise)
+		emit_range(m, c, &r->at, word);
+	emit_memory(e, 0x8b, word, (struct operand){ &r->words, true, wide }, 0);
+	if (wide) {
+		emit_memory(e, 0x3b, word, (struct operand){ &r->words, true, false }, 4);
+		making_jump(m, c, CONDITION_NOT_EQUAL);
+	}
+	emit_unless(m, c, word, STAMP_LEAST, CONDITION_LESS);
+	append(m, r, c, word, end);
+}
+
+/* cmp %b, %a, of 32 or 64 bits. */
+static void emit_compare(struct emit *e, unsigned a, unsigned b, bool wide)
+{
+	emit_byte(e, 0x40 | (unsigned)wide << 3 | (b >> 3) << 2 | a >> 3);
+	emit_byte(e, 0x39);
+	emit_byte(e, 0xc0 | (b & 7) << 3 | (a & 7));
+}
+
+/*
+ * With a register that nobody needs: the words are loaded once, and two that are alike are compared as one number. Those that are
+ * not, or no stamps, are for the cold part, which finds out whether they are stale at all.
+ */
+static void emit_loaded(struct maker *m, struct stale_read *r, unsigned word)
+{
+	struct emit *e = &m->e;
+	bool wide = r->bytes > 4;
+	struct cold of = cold_of(r), *unlike = add_cold(m, &of), *full = observer.apart ? add_cold(m, &of) : &of;
+
+	r->taken |= (uint16_t)(1u << word);
+	int other = wide ? dead_register(m, r) : NO_REGISTER;
+
+	unlike->alike = wide;
+	emit_memory(e, 0x8b, word, (struct operand){ &r->words, true, wide }, 0);
+	if (wide && other != NO_REGISTER) {
+		emit_byte(e, 0xc4);                               /* rorx $32, %word, %other */
+		emit_byte(e, (other < 8) << 7 | 0x43 | (word < 8) << 5);
+		emit_bytes(e, "\xfb\xf0", 2);
+		emit_byte(e, 0xc0 | ((unsigned)other & 7) << 3 | (word & 7));
+		emit_byte(e, 0x20);
+		emit_compare(e, word, (unsigned)other, true);
+		making_jump(m, unlike, CONDITION_NOT_EQUAL);
+	} else if (wide) {
+		emit_memory(e, 0x3b, word, (struct operand){ &r->words, true, false }, 4);
+		making_jump(m, unlike, CONDITION_NOT_EQUAL);
+	}
+	emit_compare(e, word, (unsigned)m->stamp, wide);
+	uint8_t *fresh = emit_jump_ahead(e, CONDITION_NOT_LESS);
+
+	emit_unless(m, unlike, word, STAMP_LEAST, CONDITION_LESS);
+	unsigned end = take_register(m, r, 1, &full->kept[1]);
+
+	append(m, r, full, word, end);
+	emit_land(e, fresh);
+	unlike->back = e->at;
 }
 
 void stalereads_emit(struct maker *m, struct stale_read *r)
 {
 	uint8_t *stale = NULL;
 	struct emit *e = &m->e;
+	int dead = NO_REGISTER;
 
+	spare_address(m, r);
+	if (stalereads_can_take(r))
+		dead = dead_register(m, r);
+	if (dead != NO_REGISTER) {
+		emit_loaded(m, r, (unsigned)dead);
+		return;
+	}
 	if (r->bytes > 4) {
 		emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ &r->words, true, false }, 0);
 		stale = emit_short_jump_ahead(e, CONDITION_GREATER);

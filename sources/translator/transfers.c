@@ -26,8 +26,8 @@ static void correct_return_address(struct emit *e, uint64_t address)
 }
 
 /*
- * What slope sees of a call, all registers kept; the target is in rcx if it is not known. returns_to: where `address` is in the cache; 0 for
- * addresses of more than 32 bits, of which gate.S does not keep any.
+ * What slope sees of a call, all registers kept; the target is in rcx if it is not known. returns_to: where `address` is in the
+ * cache; 0 for addresses of more than 32 bits, of which usual.S does not keep any.
  */
 static void observe_call(struct maker *m, bool direct, uint64_t target, uint64_t address, uint64_t returns_to)
 {

@@ -400,7 +400,10 @@
 	add %rsi, EDGE_NESTED(%rdi)
 	mov TALLY_CALLEE-TALLY_BYTES(%r9), %rsi
 	jmp 9b
-3:	mov %r8d, %edx
+3:	lea (%r8,%r9,4), %eax
+	mov %r8d, %edx
+	cmp $CTX_LOG_BYTES, %eax
+	ja .Lfull\how
 	xor %eax, %eax
 4:	close_up
 	popcnt %esi, %esi
@@ -423,6 +426,12 @@
 	mov %edx, %gs:CTX_LOG
 	mov %gs:CTX_USUAL, %rsi
 	jmp 1b
+
+/* What is behind its end may not be written to. */
+.Lfull\how:
+	bring \how, R8
+	bring \how, R9
+	jmp .Lunusual\how
 
 .Lother_edges\how:
 	mov %gs:CTX_USUAL, %rdi

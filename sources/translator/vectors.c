@@ -109,6 +109,26 @@ void vectors_store(struct emit *e, uint32_t named)
 	emit_all(e, named, 0x7f, 0x91);
 }
 
+/* vmovq. */
+static void emit_move_vector(struct emit *e, unsigned opcode, unsigned n, unsigned reg)
+{
+	emit_byte(e, 0x62);
+	emit_byte(e, 0x41 | (reg < 8) << 5);
+	emit_bytes(e, "\xfd\x08", 2);
+	emit_byte(e, opcode);
+	emit_byte(e, 0xc0 | n << 3 | (reg & 7));
+}
+
+void vectors_put(struct emit *e, unsigned n, unsigned reg)
+{
+	emit_move_vector(e, 0x6e, n, reg);
+}
+
+void vectors_get(struct emit *e, unsigned n, unsigned reg)
+{
+	emit_move_vector(e, 0x7e, n, reg);
+}
+
 const struct usual_gates *vectors_gates(void)
 {
 	return &slope_gate_usual[observer.vectors];
@@ -120,8 +140,7 @@ void vectors_keep(struct emit *e, unsigned reg)
 		emit_save(e, reg, CTX_REG(reg));
 		return;
 	}
-	emit_bytes(e, "\x62\x61\xfd\x08\x6e", 5);                 /* vmovq %rax, %xmm24, or %rcx, %xmm25 */
-	emit_byte(e, 0xc0 | reg << 3 | reg);
+	vectors_put(e, reg, reg);                                 /* rax in the first, rcx in the second */
 }
 
 /* ---- signals ---- */
@@ -161,7 +180,8 @@ void vectors_show(const struct context *ctx, struct _xstate *state)
 
 void vectors_take(struct context *ctx, const struct _xstate *state)
 {
-	const char *masks = (const char *)state + component_at(COMPONENT_MASKS), *upper = (const char *)state + component_at(COMPONENT_UPPER);
+	const char *masks = (const char *)state + component_at(COMPONENT_MASKS);
+	const char *upper = (const char *)state + component_at(COMPONENT_UPPER);
 
 	vectors_clear(ctx);
 	if (state->xstate_hdr.xfeatures >> COMPONENT_MASKS & 1)

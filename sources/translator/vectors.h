@@ -30,6 +30,10 @@ void vectors_store(struct emit *e, uint32_t named);
 const struct usual_gates *vectors_gates(void);
 void vectors_keep(struct emit *e, unsigned reg);
 
+/* A general register into the n-th of ours, and back: they stay what they are until the next call, return or system call. */
+void vectors_put(struct emit *e, unsigned n, unsigned reg);
+void vectors_get(struct emit *e, unsigned n, unsigned reg);
+
 /* The kernel's picture of the registers gets the program's values; the context gets those that are in it. */
 void vectors_show(const struct context *ctx, struct _xstate *state);
 void vectors_take(struct context *ctx, const struct _xstate *state);
