@@ -7,7 +7,7 @@
  * C, with nothing done.
  *
  * On our stack; rax: the address, ecx: the bytes, and both are in the context.
- * All other registers are kept, flags are not.
+ * All other registers are kept but those vectors that are ours (vectors.h), flags are not.
  */
 #include "sources/translator/context.h"
 #include "sources/translator/plan.h"
@@ -18,8 +18,8 @@
 	.macro take_many whose
 	cmpb $0, %gs:CTX_BY_16
 	je slope_gate_read_any_by_c
-	mov %rdx, %gs:CTX_KEPT
-	mov %rsi, %gs:CTX_KEPT+8
+	vmovq %rdx, %xmm26
+	vmovq %rsi, %xmm27
 	lea -1(%rax,%rcx), %rdx
 	lea -PLAN_LOWEST(%rdx), %rsi
 	cmp %gs:CTX_SPAN, %rsi
@@ -38,52 +38,42 @@
 	mov %gs:CTX_LOG, %esi
 	cmp $CTX_LOG_BYTES, %esi
 	jae 2f
-	kmovq %k1, %gs:CTX_KEPT+16
-	kmovq %k2, %gs:CTX_KEPT+24
-	vmovdqu64 %zmm16, %gs:CTX_VECTOR
-	kmovd %edx, %k1
+	kmovd %edx, %k6
 	mov %rax, %rdx
 	and $-4, %rdx
-	vmovdqu32 %gs:GS_BIAS(%rdx), %zmm16{%k1}{z}
-	vpcmpltd least(%rip){1to16}, %zmm16, %k2{%k1}
-	kortestw %k2, %k2
-	jne 1f
-	vpcmpltd %gs:CTX_TOP{1to16}, %zmm16, %k1{%k1}
-	kmovd %k1, %ecx
+	vmovdqu32 %gs:GS_BIAS(%rdx), %zmm31{%k6}{z}
+	vpcmpltd least(%rip){1to16}, %zmm31, %k7{%k6}
+	kortestw %k7, %k7
+	jne 2f
+	vpcmpltd %gs:CTX_TOP{1to16}, %zmm31, %k6{%k6}
+	kmovd %k6, %ecx
 	.if \whose != GATE_RMS
 	mov %gs:CTX_CORE, %rax
-	vptestmd CORE_OWN_KEPT(%rax){1to16}, %zmm16, %k2{%k1}
+	vptestmd CORE_OWN_KEPT(%rax){1to16}, %zmm31, %k7{%k6}
 	.endif
-	vpcompressd %zmm16, %zmm16{%k1}{z}
+	vpcompressd %zmm31, %zmm31{%k6}{z}
 	popcnt %ecx, %ecx
-	vmovdqu32 %zmm16, %gs:CTX_LOG_AT(%rsi)
+	vmovdqu32 %zmm31, %gs:CTX_LOG_AT(%rsi)
 	lea (%rsi,%rcx,4), %esi
 	mov %esi, %gs:CTX_LOG
 	.if \whose != GATE_RMS
 	mov %gs:CTX_TOP, %eax
 	inc %eax
 	or $STAMP_MARKS, %eax
-	vpbroadcastd %eax, %zmm16
-	vmovdqu32 %zmm16, %gs:GS_BIAS(%rdx){%k1}
-	vpbroadcastd %gs:CTX_TOP, %zmm16
-	vmovdqu32 %zmm16, %gs:GS_BIAS(%rdx){%k2}
+	vpbroadcastd %eax, %zmm31
+	vmovdqu32 %zmm31, %gs:GS_BIAS(%rdx){%k6}
+	vpbroadcastd %gs:CTX_TOP, %zmm31
+	vmovdqu32 %zmm31, %gs:GS_BIAS(%rdx){%k7}
 	.else
-	vpbroadcastd %gs:CTX_TOP, %zmm16
-	vmovdqu32 %zmm16, %gs:GS_BIAS(%rdx){%k1}
+	vpbroadcastd %gs:CTX_TOP, %zmm31
+	vmovdqu32 %zmm31, %gs:GS_BIAS(%rdx){%k6}
 	.endif
-	bring_vectors
-	mov %gs:CTX_KEPT, %rdx
-	mov %gs:CTX_KEPT+8, %rsi
+	vmovq %xmm26, %rdx
+	vmovq %xmm27, %rsi
 	ret
-1:	bring_vectors
-2:	mov %gs:CTX_KEPT, %rdx
-	mov %gs:CTX_KEPT+8, %rsi
+2:	vmovq %xmm26, %rdx
+	vmovq %xmm27, %rsi
 	jmp slope_gate_read_any_by_c
-	.endm
-	.macro bring_vectors
-	kmovq %gs:CTX_KEPT+16, %k1
-	kmovq %gs:CTX_KEPT+24, %k2
-	vmovdqu64 %gs:CTX_VECTOR, %zmm16
 	.endm
 
 slope_gate_read_any:
