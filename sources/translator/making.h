@@ -7,6 +7,7 @@
  *   outline.h    how long they are and where they lead, without decoding each
  *   checks.c     the checks of their reads and writes: where, and what they are
  *   stalereads.c reads that most often do not pass
+ *   vectors.c    vector registers that are ours, and instructions that name them
  *   coldchecks.c what becomes of those that do not pass
  *   exits.c      direct ways out of the block, and its costs
  *   transfers.c  whatever else leaves it: calls, returns, jumps
