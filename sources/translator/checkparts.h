@@ -54,7 +54,7 @@ static inline const gate_routine *reads_of(const struct maker *m)
 {
 	unsigned kind = !observer.trms ? GATE_RMS : m->checked_writes ? GATE_SHARED : GATE_ALONE;
 
-	return slope_gate_reads[kind][m->stamp];
+	return slope_gate_reads[observer.vectors][kind][m->stamp];
 }
 
 /* A routine of gate.S with the address in the stamp's register, below the program's red zone. */

@@ -58,7 +58,8 @@
 #define CTX_RETURNS_MASK 255
 #define CTX_ODD (CTX_RETURNS + 8 * (CTX_RETURNS_MASK + 1))    /* calls and returns are not even for quick.c */
 #define CTX_KEPT (CTX_ODD + 8)    /* registers while gate.S takes cells */
-#define CTX_COST (CTX_ODD + 40)    /* what was spent, one word per unit: blocks count instructions and themselves */
+#define CTX_LOG (CTX_ODD + 40)    /* bytes of the log that are used, and right behind it, so that both are one vector: */
+#define CTX_COST (CTX_ODD + 48)    /* what was spent, one word per unit: blocks count instructions and themselves */
 #define CTX_FAR_HOME (CTX_COST + 32)    /* of the register by way of which an instruction reaches its operand */
 #define CTX_PATH (CTX_COST + 40)    /* the path that is being followed: following.h */
 #define CTX_PATH_KEPT (CTX_COST + 48)    /* two registers while code for paths uses them */
@@ -68,7 +69,7 @@
 #define CTX_COUNTDOWN (CTX_COST + 72)    /* calls until one is measured */
 #define CTX_OLD_SP (CTX_COST + 64)    /* the stack pointer before it was set last */
 #define CTX_PATH_WINDOW (CTX_COST + 104)    /* where calls keep their paths: what %gs holds, or a window of its own */
-#define CTX_LOG (CTX_COST + 120)    /* bytes of the log that are used */
+#define CTX_SUMS (CTX_COST + 120)    /* where the log's end and the first cost are: one of the three below */
 #define CTX_VECTOR (CTX_COST + 128)    /* vector registers of the program while compacting.h uses them */
 #define CTX_DIRECTORY (CTX_VECTOR + 64)    /* what threads say about each other's cells, by address: core/sharing.h */
 #define CTX_FIBER (CTX_VECTOR + 72)    /* the stack that it runs on */
@@ -88,6 +89,12 @@
 #define CTX_LOG_CLOSED 0x10000   /* added to its end: no block adds to it, as if it were full */
 #define CTX_LOG_GUARD 0xf000     /* a page of it that can be read only: what stalereads.c appends there faults */
 #define LOG_SECTION_BYTES 1024   /* SLOPE_LOG_SECTION_BYTES */
+
+/* CTX_SUMS: */
+#define SUMS_IN_MEMORY 0         /* always in the context: vectors are not ours */
+#define SUMS_HELD 1              /* translated code runs, and they are in a vector: vectors.h */
+#define SUMS_AWAY 2              /* C runs, or the program has its own value in that vector: in the context */
+#define SUMS_COST_MAX 127        /* of slope_gate_costs */
 
 /* Reads: what becomes of the knowledge that the last write was the thread's own (core/stamp.h). */
 #define GATE_RMS 0               /* nobody asks for it */
@@ -206,6 +213,7 @@ struct context {
 	struct { uint32_t pc, code; } returns[CTX_RETURNS_MASK + 1];     /* the program's address, and in the cache */
 	uint64_t odd;
 	uint64_t kept[4];
+	uint64_t log;
 	uint64_t cost[4];
 	uint64_t far_home;
 	uint64_t path, path_kept[2], old_sp;
@@ -214,7 +222,7 @@ struct context {
 	uint64_t path_context;
 	char *path_window;
 	uint64_t landed;
-	uint64_t log;
+	uint64_t sums;
 	uint64_t vector[8];
 	uint32_t *directory;
 	struct fiber *fiber;             /* the stack that it runs on */
@@ -277,6 +285,7 @@ _Static_assert(CTX_AT + (int)offsetof(struct context, countdown) == CTX_COUNTDOW
 _Static_assert(CTX_AT + (int)offsetof(struct context, old_sp) == CTX_OLD_SP, "as blocks.c has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, path_window) == CTX_PATH_WINDOW, "as pathcode.c has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, log) == CTX_LOG, "as gate.S has it");
+_Static_assert(CTX_AT + (int)offsetof(struct context, sums) == CTX_SUMS, "as gate.S has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, vector) == CTX_VECTOR, "as compacting.h has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, directory) == CTX_DIRECTORY, "as gate.S has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, fiber) == CTX_FIBER, "as usual.S has it");
@@ -319,11 +328,11 @@ void slope_gate_report(void);
 
 /*
  * A read or write that a check has not let pass, of 1, 2, 4 or 8 bytes (the
- * second index: 0 to 3). The stamp's register, of that number, is the address; afterwards it
+ * last index: 0 to 3; the first one of reads: vectors are ours). The stamp's register, of that number, is the address; afterwards it
  * is the stamp again. Called below the program's red zone, where lending.c helps if there is no
  * memory; all other registers are kept, flags are not.
  */
-extern void (*const slope_gate_reads[GATE_KINDS][16][4])(void), (*const slope_gate_writes[16][4])(void);
+extern void (*const slope_gate_reads[2][GATE_KINDS][16][4])(void), (*const slope_gate_writes[16][4])(void);
 
 /*
  * A read or write that a check has not let pass, of ecx bytes. rax: the
@@ -345,6 +354,8 @@ struct usual_gates {
 	void (*jump)(void);              /* at a function's first instruction; ecx as for call */
 	void (*leave)(void);             /* jumped to instead of a return instruction; it finds the translation */
 };
+/* What is added to the sums for one and for two entries of the log, and for costs from -SUMS_COST_MAX to SUMS_COST_MAX: sums.h. */
+extern const uint64_t slope_gate_entries[2][2], slope_gate_costs[2 * SUMS_COST_MAX + 1][2];
 /* The second is where vectors are ours. */
 extern const struct usual_gates slope_gate_usual[2];
 void slope_gate_return_event(void);      /* called before a return that pops more; only the event, and the address to return to */

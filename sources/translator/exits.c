@@ -7,6 +7,7 @@
 #include "sources/translator/making.h"
 #include "sources/translator/observing.h"
 #include "sources/translator/following.h"
+#include "sources/translator/vectors.h"
 
 /* ---- costs ---- */
 
@@ -16,6 +17,10 @@ static void count_unit(struct emit *e, int unit, int32_t add, int scratch)
 
 	if (unit < 0 || !add)
 		return;
+	if (unit == 0 && observer.vectors) {
+		vectors_cost_more(e, add);
+		return;
+	}
 	if (scratch == NO_REGISTER) {
 		bool little = add == (int8_t)add;
 
@@ -37,6 +42,8 @@ void exits_count(struct maker *m, int32_t instructions, int32_t blocks, bool kee
 
 	if (!observer.on || (!instructions && !blocks))
 		return;
+	if (observer.vectors && observer.units == 1)
+		keep_flags = false;                               /* they are kept anyway */
 	if (keep_flags && m->stamp == NO_REGISTER)
 		emit_save(&m->e, REG_R11, CTX_STAMP_HOME);
 	count_unit(&m->e, observer.unit_ir, instructions, scratch);

@@ -2,10 +2,12 @@
 /* The ways between C and translated code; context.h says what each is for. */
 #include "sources/translator/context.h"
 #include "sources/translator/plan.h"
+#include "sources/translator/sums.h"
 
 	.section slope_gate_code, "ax", @progbits
 	.globl _start, slope_gate_start, slope_gate_leave, slope_gate_report, slope_gate_syscall, slope_gate_sigreturn
-	.globl slope_gate_reads, slope_gate_writes, slope_gate_read_any_by_c, slope_gate_write_any, slope_gate_apart, slope_gate_return_missed
+	.globl slope_gate_reads, slope_gate_writes, slope_gate_read_any_by_c, slope_gate_write_any, slope_gate_apart, slope_gate_apart_in_c
+	.globl slope_gate_return_missed
 	.globl slope_gate_quick_jump_from_stub, slope_gate_quick_call, slope_gate_quick_call_address
 	.globl slope_gate_quick_jump, slope_gate_return_event
 	.globl slope_gate_plain_return, slope_gate_plain_return_event
@@ -49,10 +51,12 @@ slope_gate_leave:
 	pushfq
 	popq %gs:CTX_FLAGS
 	movq $1, %gs:CTX_INSIDE
+	sums_leave
 	cld
 	mov %gs:CTX_SELF, %rsi
 	call slope_dispatch
 enter:
+	sums_come
 	movq $0, %gs:CTX_INSIDE
 	pushq %gs:CTX_FLAGS
 	popfq
@@ -86,8 +90,10 @@ slope_gate_report:
 	push %r10
 	push %r11
 	sub $8, %rsp
+	sums_leave
 	cld
 	call *%rax
+	sums_come
 	add $8, %rsp
 	/* A signal came meanwhile: step from here on. */
 	cmpq $0, %gs:CTX_WAITING
@@ -186,13 +192,13 @@ slope_gate_report:
 	ret
 	.endm
 
-	.macro take_cells r, a, ad, b, bd, cells, whose
+	.macro take_cells r, a, ad, b, bd, cells, whose, how
 	mov %\a, %gs:CTX_KEPT
 	mov %\b, %gs:CTX_KEPT+8
 	lea -PLAN_LOWEST(%\r), %\a
 	cmp %gs:CTX_SPAN, %\a
 	jae 4f
-	mov %gs:CTX_LOG, %\bd
+	log_end \how, \bd
 	cmp $CTX_LOG_BYTES, %\bd
 	jae 4f
 	.if \cells == 2
@@ -203,14 +209,16 @@ slope_gate_report:
 	jne 7f
 	cmp $STAMP_LEAST, %\ad
 	jl 4f
-	addl $8, %gs:CTX_LOG
+	.if \how == IN_MEMORY
+	log_end \how, \bd
+	.endif
+	log_more \how, \bd, 8
 	.else
 	mov %gs:GS_BIAS(%\r), %\ad
 	cmp $STAMP_LEAST, %\ad
 	jl 4f
 	mov %\ad, %gs:CTX_LOG_AT(%\b)
-	add $4, %\bd
-	mov %\bd, %gs:CTX_LOG
+	log_more \how, \bd, 4
 	.endif
 	have_cells \r, \a, \ad, \b, \bd, \cells, \whose
 	.if \cells == 2 && \whose == GATE_RMS
@@ -221,14 +229,14 @@ slope_gate_report:
 	jl 4f
 	cmp %gs:CTX_TOP, %\ad
 	mov %\bd, %\ad
-	mov %gs:CTX_LOG, %\bd
+	log_end \how, \bd
 	jge 8f
 	add $4, %\bd
 8:	mov %\ad, %gs:CTX_LOG_AT(%\b)
 	cmp %gs:CTX_TOP, %\ad
 	jge 9f
 	add $4, %\bd
-9:	mov %\bd, %gs:CTX_LOG
+9:	log_set \how, \b, \bd
 	have_cells \r, \a, \ad, \b, \bd, 2, 0
 	.elseif \cells == 2
 7:
@@ -238,7 +246,7 @@ slope_gate_report:
 	.endm
 
 /* What take_cells has not taken: one cell more where the address is odd, and two that are not alike. */
-	.macro take_between r, a, ad, b, bd, cells, whose, what
+	.macro take_between r, a, ad, b, bd, cells, whose, how, what
 	.if \cells == 1 || \whose == GATE_RMS
 	test $3, %\r
 	je 3f
@@ -246,18 +254,19 @@ slope_gate_report:
 	lea -PLAN_LOWEST(%\r), %\a
 	cmp %gs:CTX_SPAN, %\a
 	jae 2f
-	cmpl $CTX_LOG_BYTES, %gs:CTX_LOG
+	log_end \how, \ad
+	cmp $CTX_LOG_BYTES, %\ad
 	jae 2f
 	.if \cells == 1
-	take_some \r, \a, \ad, \b, \bd, 2, \whose, \what
+	take_some \r, \a, \ad, \b, \bd, 2, \whose, \how, \what
 	.else
 	.if \whose != GATE_RMS
 	test $3, %\r
 	je 1f
 	.endif
-	take_some \r, \a, \ad, \b, \bd, 3, \whose, \what
+	take_some \r, \a, \ad, \b, \bd, 3, \whose, \how, \what
 	.if \whose != GATE_RMS
-1:	take_some \r, \a, \ad, \b, \bd, 2, \whose, \what
+1:	take_some \r, \a, \ad, \b, \bd, 2, \whose, \how, \what
 	.endif
 	.endif
 2:	mov %gs:CTX_KEPT+8, %\b
@@ -274,7 +283,9 @@ slope_gate_report:
 	sub $8, %rsp
 	mov %\r, %rdi
 	mov $\bytes, %esi
+	sums_leave
 	call \function
+	sums_come
 	add $8, %rsp
 	pop %rax
 	bring_registers
@@ -286,30 +297,29 @@ slope_gate_report:
 	.endm
 
 /* A cell that may be fresh, where there is room in the log. */
-	.macro take_if_stale r, a, ad, b, bd, at, whose
+	.macro take_if_stale r, a, ad, b, bd, at, whose, how
 	mov %gs:\at+GS_BIAS(%\r), %\ad
 	cmp $STAMP_LEAST, %\ad
 	jl 4f
 	cmp %gs:CTX_TOP, %\ad
 	jge 5f
-	mov %gs:CTX_LOG, %\bd
+	log_end \how, \bd
 	mov %\ad, %gs:CTX_LOG_AT(%\b)
-	add $4, %\bd
-	mov %\bd, %gs:CTX_LOG
+	log_more \how, \bd, 4
 	new_word \a, \ad, \b, \bd, \whose
 	mov %\bd, %gs:\at+GS_BIAS(%\r)
 5:
 	.endm
 
 /* So many cells of which the first bytes, or the last, are read, any of which may be fresh; with the registers kept. */
-	.macro take_some r, a, ad, b, bd, cells, whose, what
+	.macro take_some r, a, ad, b, bd, cells, whose, how, what
 	and $-4, %\r
-	take_if_stale \r, \a, \ad, \b, \bd, 0, \whose
+	take_if_stale \r, \a, \ad, \b, \bd, 0, \whose, \how
 	.if \cells > 1
-	take_if_stale \r, \a, \ad, \b, \bd, 4, \whose
+	take_if_stale \r, \a, \ad, \b, \bd, 4, \whose, \how
 	.endif
 	.if \cells > 2
-	take_if_stale \r, \a, \ad, \b, \bd, 8, \whose
+	take_if_stale \r, \a, \ad, \b, \bd, 8, \whose, \how
 	.endif
 	mov %gs:CTX_TOP, %\r
 	mov %gs:CTX_KEPT+8, %\b
@@ -321,38 +331,39 @@ slope_gate_report:
 	.endm
 
 /* Two bytes at an odd address: in one cell or in two. */
-	.macro take_odd r, a, ad, b, bd, whose, what
+	.macro take_odd r, a, ad, b, bd, whose, how, what
 	mov %\a, %gs:CTX_KEPT
 	mov %\b, %gs:CTX_KEPT+8
 	lea -PLAN_LOWEST(%\r), %\a
 	cmp %gs:CTX_SPAN, %\a
 	jae 3f
-	cmpl $CTX_LOG_BYTES, %gs:CTX_LOG
+	log_end \how, \ad
+	cmp $CTX_LOG_BYTES, %\ad
 	jae 3f
 	test $2, %\r
 	jne 2f
-	take_some \r, \a, \ad, \b, \bd, 1, \whose, \what
-2:	take_some \r, \a, \ad, \b, \bd, 2, \whose, \what
+	take_some \r, \a, \ad, \b, \bd, 1, \whose, \how, \what
+2:	take_some \r, \a, \ad, \b, \bd, 2, \whose, \how, \what
 3:	mov %gs:CTX_KEPT+8, %\b
 	mov %gs:CTX_KEPT, %\a
 	.endm
 
-	.macro reads r, a, ad, b, bd, whose, what
+	.macro reads r, a, ad, b, bd, whose, how, what
 \what\()_half_\r:
 	test $1, %\r
 	je \what\()_byte_\r
-	take_odd \r, \a, \ad, \b, \bd, \whose, \what
+	take_odd \r, \a, \ad, \b, \bd, \whose, \how, \what
 	by_c \r, 2, reports_read
 \what\()_byte_\r:
 	and $-4, %\r
 \what\()_1_\r:
-	take_cells \r, \a, \ad, \b, \bd, 1, \whose
-	take_between \r, \a, \ad, \b, \bd, 1, \whose, \what
+	take_cells \r, \a, \ad, \b, \bd, 1, \whose, \how
+	take_between \r, \a, \ad, \b, \bd, 1, \whose, \how, \what
 \what\()_1_\r\()_by_c:
 	by_c \r, 4, reports_read_cell
 \what\()_2_\r:
-	take_cells \r, \a, \ad, \b, \bd, 2, \whose
-	take_between \r, \a, \ad, \b, \bd, 2, \whose, \what
+	take_cells \r, \a, \ad, \b, \bd, 2, \whose, \how
+	take_between \r, \a, \ad, \b, \bd, 2, \whose, \how, \what
 \what\()_2_\r\()_by_c:
 	by_c \r, 8, reports_read
 \what\()_3_\r\()_by_c:
@@ -422,9 +433,12 @@ write_2_\r:
 	.endm
 
 	.macro reads_and_writes r, a, ad, b, bd
-	reads \r, \a, \ad, \b, \bd, GATE_RMS, plain_read
-	reads \r, \a, \ad, \b, \bd, GATE_ALONE, own_read
-	reads \r, \a, \ad, \b, \bd, GATE_SHARED, read
+	reads \r, \a, \ad, \b, \bd, GATE_RMS, IN_MEMORY, plain_read
+	reads \r, \a, \ad, \b, \bd, GATE_ALONE, IN_MEMORY, own_read
+	reads \r, \a, \ad, \b, \bd, GATE_SHARED, IN_MEMORY, read
+	reads \r, \a, \ad, \b, \bd, GATE_RMS, IN_VECTORS, plain_vread
+	reads \r, \a, \ad, \b, \bd, GATE_ALONE, IN_VECTORS, own_vread
+	reads \r, \a, \ad, \b, \bd, GATE_SHARED, IN_VECTORS, vread
 	writes \r, \a, \ad, \b, \bd
 	.endm
 	reads_and_writes r11, rax, eax, rcx, ecx
@@ -457,6 +471,9 @@ slope_gate_reads:
 	table plain_read
 	table own_read
 	table read
+	table plain_vread
+	table own_vread
+	table vread
 slope_gate_writes:
 	table write
 	.section slope_gate_code, "ax", @progbits
@@ -467,6 +484,7 @@ slope_gate_read_any_by_c:
 	sub $8, %rsp
 	mov %rax, %rdi
 	mov %ecx, %esi
+	sums_leave
 	call reports_read
 	jmp 1f
 slope_gate_write_any:
@@ -474,8 +492,10 @@ slope_gate_write_any:
 	sub $8, %rsp
 	mov %rax, %rdi
 	mov %ecx, %esi
+	sums_leave
 	call reports_write
-1:	add $8, %rsp
+1:	sums_come
+	add $8, %rsp
 	bring_registers
 	/* A signal came meanwhile: step from here on. */
 	cmpq $0, %gs:CTX_WAITING
@@ -494,6 +514,12 @@ step:
  * arguments (rdi, rsi, rdx, rcx), on our stack. These five are not kept.
  */
 slope_gate_apart:
+	sums_leave
+	call slope_gate_apart_in_c
+	sums_come
+	ret
+/* The same out of quick.c. */
+slope_gate_apart_in_c:
 	push %rbp
 	push %r8
 	push %r9
@@ -533,7 +559,9 @@ slope_gate_quick_call:
 	mov %gs:CTX_REG(4), %rsi
 	mov %eax, %edi
 	add $8, %rsi
+	sums_leave
 	call quick_call
+	sums_come
 	to_its_stack
 	mov %gs:CTX_REG(0), %rax
 	ret
@@ -542,7 +570,9 @@ slope_gate_quick_call_address:
 	mov %gs:CTX_REG(4), %rsi
 	mov %rcx, %rdi
 	add $8, %rsi
+	sums_leave
 	call quick_call_address
+	sums_come
 	to_its_stack
 	mov %gs:CTX_REG(0), %rax
 	ret
@@ -551,7 +581,9 @@ slope_gate_quick_jump_from_stub:
 	mov %gs:CTX_REG(4), %rsi
 	mov %rcx, %rdi
 	add $8, %rsi
+	sums_leave
 	call quick_jump_from_stub
+	sums_come
 	to_its_stack
 	mov %gs:CTX_REG(0), %rax
 	ret
@@ -598,7 +630,9 @@ slope_gate_return_event:
 	to_our_stack
 	mov %gs:CTX_REG(4), %rdi
 	add $8, %rdi
+	sums_leave
 	call quick_return
+	sums_come
 	to_its_stack
 	ret
 

@@ -53,7 +53,7 @@ bool lending_is_gates(uint64_t rip)
 static bool is_read(uint64_t routine, int stamp, unsigned log2)
 {
 	for (unsigned kind = 0; kind < GATE_KINDS; kind++)
-		if (routine == (uint64_t)slope_gate_reads[kind][stamp][log2])
+		if (routine == (uint64_t)slope_gate_reads[observer.vectors][kind][stamp][log2])
 			return true;
 	return false;
 }

@@ -11,6 +11,7 @@
  */
 #include "sources/translator/context.h"
 #include "sources/translator/plan.h"
+#include "sources/translator/sums.h"
 
 	.section slope_gate_code, "ax", @progbits
 	.globl slope_gate_read_any, slope_gate_read_any_kept
@@ -35,7 +36,7 @@
 	mov $2, %esi
 	shlx %edx, %esi, %edx
 	dec %edx
-	mov %gs:CTX_LOG, %esi
+	log_end IN_VECTORS, esi
 	cmp $CTX_LOG_BYTES, %esi
 	jae 2f
 	kmovd %edx, %k6
@@ -55,7 +56,7 @@
 	popcnt %ecx, %ecx
 	vmovdqu32 %zmm31, %gs:CTX_LOG_AT(%rsi)
 	lea (%rsi,%rcx,4), %esi
-	mov %esi, %gs:CTX_LOG
+	log_set IN_VECTORS, rsi, esi
 	.if \whose != GATE_RMS
 	mov %gs:CTX_TOP, %eax
 	inc %eax

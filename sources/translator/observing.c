@@ -433,6 +433,7 @@ void observing_start(uint64_t pc, uint64_t sp)
 		system_stop("no memory for the profile", NULL);
 	observer.inlined = observer.on && !observer.by_call && checks_possible();
 	observer.vectors = observer.inlined && checks_have_16();
+	ctx->sums = observer.vectors ? SUMS_AWAY : SUMS_IN_MEMORY;
 	if (observer.on)
 		use_window(ctx);
 	measures_start(ctx);

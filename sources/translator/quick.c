@@ -76,7 +76,7 @@ extern const char slope_gate_return_missed[];
 
 SLOPE_INLINE void apart(const void *function, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
-	__asm__ volatile("call slope_gate_apart" : "+a"(function), "+D"(a), "+S"(b), "+d"(c), "+c"(d) : : "memory", "cc");
+	__asm__ volatile("call slope_gate_apart_in_c" : "+a"(function), "+D"(a), "+S"(b), "+d"(c), "+c"(d) : : "memory", "cc");
 }
 
 SLOPE_INLINE void show(uint32_t stamp, uint64_t sp)

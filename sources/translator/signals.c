@@ -83,6 +83,8 @@ void signals_go_to(struct ucontext *uc, uint64_t pc)
 	const struct block *block = dispatch_block(pc);
 
 	uc->uc_mcontext.rip = block ? block->code : pc;
+	if (observer.vectors)
+		vectors_sums_go(context_here(), uc);
 }
 
 /* As the kernel does it: a handler begins with the initial state, whatever the program has made of rounding and exceptions. */
@@ -402,7 +404,7 @@ static void on_other(int number, const siginfo_t *info, struct ucontext *uc)
 	step_on(uc);
 }
 
-void signals_handle(int number, siginfo_t *info, struct ucontext *uc)
+static void handle(int number, siginfo_t *info, struct ucontext *uc)
 {
 	if ((number == SIGSEGV && faults_log_full(info, uc)) || faults_code_written(number, info, uc) || is_asked(number, info, uc))
 		return;
@@ -421,4 +423,17 @@ void signals_handle(int number, siginfo_t *info, struct ucontext *uc)
 	} else {
 		on_other(number, info, uc);
 	}
+}
+
+/* What C wants to know lies in the context meanwhile. */
+void signals_handle(int number, siginfo_t *info, struct ucontext *uc)
+{
+	struct context *ctx = context_here();
+	bool held = ctx->sums == SUMS_HELD;
+
+	if (held)
+		vectors_sums_come(ctx, uc);
+	handle(number, info, uc);
+	if (held && ctx->sums == SUMS_AWAY)
+		vectors_sums_go(ctx, uc);
 }

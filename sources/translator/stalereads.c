@@ -102,7 +102,10 @@ static void append(struct maker *m, const struct stale_read *r, struct cold *c, 
 	struct emit *e = &m->e;
 	bool wide = r->bytes > 4;
 
-	emit_log_end(e, 0x8b, end);
+	if (observer.vectors)
+		vectors_log_end(e, end);
+	else
+		emit_log_end(e, 0x8b, end);
 	if (observer.apart)
 		emit_unless(m, c, end, CTX_LOG_BYTES, CONDITION_NOT_BELOW);
 	struct address entry = { .base = (int)end, .index = NO_REGISTER, .displacement = CTX_LOG_PLACE };
@@ -110,8 +113,12 @@ static void append(struct maker *m, const struct stale_read *r, struct cold *c, 
 
 	emit_memory(e, 0x89, word, (struct operand){ &entry, true, wide }, 0);
 	emit_memory(e, 0x89, (unsigned)m->stamp, (struct operand){ &r->words, true, wide }, 0);
-	emit_memory(e, 0x8d, end, (struct operand){ &behind, false, false }, 0);
-	emit_log_end(e, 0x89, end);
+	if (observer.vectors) {
+		vectors_log_more(e, wide ? 2 : 1);
+	} else {
+		emit_memory(e, 0x8d, end, (struct operand){ &behind, false, false }, 0);
+		emit_log_end(e, 0x89, end);
+	}
 	stalereads_give_back(m, c);
 	c->back = e->at;
 }

@@ -198,6 +198,7 @@ static struct context *new_context(const struct context *ctx, uint64_t stack, ui
 	if (!child)
 		return NULL;
 	slope_copy(child->reg, ctx->reg, sizeof child->reg);
+	child->sums = ctx->sums;
 	slope_copy(child->masks, ctx->masks, sizeof child->masks);
 	slope_copy(child->vectors, ctx->vectors, sizeof child->vectors);
 	child->reg[REG_RAX] = 0;

@@ -12,6 +12,7 @@
  */
 #include "sources/translator/context.h"
 #include "sources/translator/plan.h"
+#include "sources/translator/sums.h"
 
 	.section slope_gate_code, "ax", @progbits
 
@@ -19,9 +20,6 @@
 #define CALL 0
 #define STUB 1
 #define JUMP 2
-
-#define IN_MEMORY 0
-#define IN_VECTORS 1
 
 	.macro keep how, r, n, vector
 	.if \how == IN_VECTORS
@@ -43,8 +41,7 @@
 #define RSI rsi, 6, xmm27
 #define RDI rdi, 7, xmm28
 #define R8 r8, 8, xmm29
-#define R9 r9, 9, xmm30
-/* And zmm31 is what numbers are compared in. */
+/* xmm30 has the sums (sums.h), and zmm31 is what numbers are compared in. */
 
 	.macro keep_three how
 	keep \how, RDX
@@ -79,7 +76,7 @@
  * A frame for the function whose number is ecx. The return address lies behind ours. rdx, rsi and rdi have been kept, and
  * what rax was. It goes to `unusual` with rcx as it was, and to `same` if a jump stays in its function.
  */
-	.macro push_frame way, unusual, same
+	.macro push_frame how, way, unusual, same
 	cmp $CTX_QUICKS, %ecx
 	jae \unusual
 	mov %gs:CTX_USUAL, %rsi
@@ -122,12 +119,16 @@
 	mov %rcx, FRAME_BYTES+FRAME_SP(%rdi)
 	mov %rcx, %gs:CTX_TOP_SP
 	mov %rdx, FRAME_BYTES+FRAME_RECORD(%rdi)
-	mov %gs:CTX_LOG, %eax
+	log_end \how, eax
 	mov CORE_TALLIES(%rsi), %ecx
+	.if \how == IN_VECTORS
+	vmovhpd %xmm30, FRAME_BYTES+FRAME_ENTRY(%rdi)
+	.else
 	mov %gs:CTX_COST, %rdx
+	mov %rdx, FRAME_BYTES+FRAME_ENTRY(%rdi)
+	.endif
 	shl $48, %rax
 	or %rcx, %rax
-	mov %rdx, FRAME_BYTES+FRAME_ENTRY(%rdi)
 	mov %rax, FRAME_BYTES+FRAME_TALLIES(%rdi)       /* where the log ends, no flags, and where tallies begin */
 	add $FRAME_BYTES, %rdi
 	mov %rdi, CORE_FRAME(%rsi)
@@ -138,7 +139,7 @@
 	.if \way == CALL
 	note_return
 	.endif
-	push_frame \way, 9f, 8f
+	push_frame \how, \way, 9f, 8f
 8:	bring_five \how
 	ret
 9:	bring_three \how
@@ -175,7 +176,7 @@
 	cmp PLAN_TARGETS(%rdx), %rcx
 	jne 9f
 	mov PLAN_TARGETS+TARGET_FN(%rdx), %ecx
-	push_frame \way, 9f
+	push_frame \how, \way, 9f
 	bring_target \how
 	bring \how, RAX
 	ret
@@ -227,7 +228,11 @@
 	mov FRAME_TALLIES(%rdi), %rdx
 	cmpb $0, CORE_PLAIN(%rsi)
 	je .Lunusual\how
+	.if \how == IN_VECTORS
+	vpextrq $1, %xmm30, %rcx
+	.else
 	mov %gs:CTX_COST, %rcx
+	.endif
 	rorx $32, %rdx, %rax
 	sub FRAME_ENTRY(%rdi), %rcx
 	test %ax, %ax                                    /* flags */
@@ -235,7 +240,7 @@
 	cmp %edx, CORE_TALLIES(%rsi)
 	jne .Lhas_called\how
 	/* It has called nobody: all entries in its section of the log are its own, and the caller may look at them later. */
-	mov %gs:CTX_LOG, %edx
+	log_end \how, edx
 	shr $16, %eax
 	sub %eax, %edx
 	mov %edx, %eax
@@ -273,7 +278,7 @@
 	mov %rax, %gs:CTX_TOP
 	mov %rdx, %gs:CTX_TOP_SP
 	/* Is the caller's section still short? */
-	mov %gs:CTX_LOG, %eax
+	log_end \how, eax
 	sub FRAME_LOG(%rdi), %ax
 	cmp $LOG_SECTION_BYTES, %eax
 	ja .Llong_section\how
@@ -321,8 +326,8 @@
 /* Entries older than the frame are counted; of more than sixteen, those that the caller has use for close up. */
 .Lhas_called\how:
 	keep \how, R8
-	keep \how, R9
-	mov %gs:CTX_LOG, %r9d
+	mov %r9, %gs:CTX_REG(9)
+	log_end \how, r9d
 	shr $16, %eax
 	mov %eax, %r8d
 	sub %eax, %r9d
@@ -388,7 +393,7 @@
 	kmovd %k7, %eax
 	vmovq %xmm31, %rcx
 	bring \how, R8
-	bring \how, R9
+	mov %gs:CTX_REG(9), %r9
 	jmp .Lcounted\how
 6:	mov RECORD_EDGE+8(%rsi,%rax), %rdi
 	test %rdi, %rdi
@@ -423,14 +428,14 @@
 	bzhi %r9d, %esi, %esi
 	popcnt %esi, %esi
 	lea (%rdx,%rsi,4), %edx
-	mov %edx, %gs:CTX_LOG
+	log_set \how, rdx, edx
 	mov %gs:CTX_USUAL, %rsi
 	jmp 1b
 
 /* What is behind its end may not be written to. */
 .Lfull\how:
 	bring \how, R8
-	bring \how, R9
+	mov %gs:CTX_REG(9), %r9
 	jmp .Lunusual\how
 
 .Lother_edges\how:
@@ -459,7 +464,13 @@
 	mov %rsp, %rdi
 	mov %rsp, %gs:CTX_REG(4)
 	mov %gs:CTX_HOST_RSP, %rsp
+	.if \how == IN_VECTORS
+	sums_to_context
+	.endif
 	call quick_return
+	.if \how == IN_VECTORS
+	sums_from_context
+	.endif
 	bring \how, RSI
 	bring \how, RDI
 	mov %gs:CTX_REG(4), %rsp
@@ -517,7 +528,17 @@ leave_\how:
 
 	.section .rodata
 	.balign 16
-	.globl slope_gate_usual
+	.globl slope_gate_usual, slope_gate_entries, slope_gate_costs
+/* What is added to the sums: one entry of the log or two, */
+slope_gate_entries:
+	.quad 4, 0, 8, 0
+/* and costs, up to so many, from as many less than nothing. */
+slope_gate_costs:
+	.set cost, -SUMS_COST_MAX
+	.rept 2*SUMS_COST_MAX+1
+	.quad 0, cost
+	.set cost, cost+1
+	.endr
 slope_gate_usual:
 	.quad call_0, call_address_0, jump_from_stub_0, jump_0, leave_0
 	.quad call_1, call_address_1, jump_from_stub_1, jump_1, leave_1

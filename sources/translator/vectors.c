@@ -5,6 +5,7 @@
 
 #include "sources/translator/observing.h"
 #include "sources/translator/runtime.h"
+#include "sources/translator/signals.h"
 
 /* Components of XSAVE: masks, and zmm16 to zmm31. */
 #define COMPONENT_MASKS 5u
@@ -99,14 +100,69 @@ static void emit_all(struct emit *e, uint32_t named, unsigned opcode, unsigned m
 		emit_mask(e, mask_opcode, n);
 }
 
+/* vmovdqu64 between xmm30 and the context. */
+static void emit_sums(struct emit *e, unsigned opcode)
+{
+	emit_bytes(e, "\x65\x62\x61\xfe\x08", 5);
+	emit_byte(e, opcode);
+	emit_bytes(e, "\x34\x25", 2);
+	emit_32(e, CTX_LOG);
+}
+
+/* movb */
+static void emit_sums_are(struct emit *e, unsigned where)
+{
+	emit_bytes(e, "\x65\xc6\x04\x25", 4);
+	emit_32(e, CTX_SUMS);
+	emit_byte(e, where);
+}
+
 void vectors_load(struct emit *e, uint32_t named)
 {
+	if (named >> VECTORS_SUMS & 1) {
+		emit_sums(e, 0x7f);
+		emit_sums_are(e, SUMS_AWAY);
+	}
 	emit_all(e, named, 0x6f, 0x90);
 }
 
 void vectors_store(struct emit *e, uint32_t named)
 {
 	emit_all(e, named, 0x7f, 0x91);
+	if (named >> VECTORS_SUMS & 1) {
+		emit_sums(e, 0x6f);
+		emit_sums_are(e, SUMS_HELD);
+	}
+}
+
+void vectors_log_end(struct emit *e, unsigned reg)
+{
+	emit_byte(e, 0x62);                                       /* vmovd %xmm30, %reg */
+	emit_byte(e, 0x41 | (reg < 8) << 5);
+	emit_bytes(e, "\x7d\x08\x7e", 3);
+	emit_byte(e, 0xf0 | (reg & 7));
+}
+
+/* vpaddq addend, %xmm30, %xmm30 */
+static void emit_add(struct emit *e, const uint64_t addend[2])
+{
+	emit_bytes(e, "\x62\x61\x8d\x00\xd4\x34\x25", 7);
+	emit_32(e, (uint32_t)(uint64_t)addend);
+}
+
+void vectors_log_more(struct emit *e, unsigned entries)
+{
+	emit_add(e, slope_gate_entries[entries - 1]);
+}
+
+void vectors_cost_more(struct emit *e, int32_t cost)
+{
+	for (; cost > SUMS_COST_MAX; cost -= SUMS_COST_MAX)
+		emit_add(e, slope_gate_costs[2 * SUMS_COST_MAX]);
+	for (; cost < -SUMS_COST_MAX; cost += SUMS_COST_MAX)
+		emit_add(e, slope_gate_costs[0]);
+	if (cost)
+		emit_add(e, slope_gate_costs[cost + SUMS_COST_MAX]);
 }
 
 /* vmovq. */
@@ -167,6 +223,27 @@ static void *use_component(struct _xstate *state, unsigned component, size_t byt
 		memset(at, 0, bytes);
 	state->xstate_hdr.xfeatures |= UINT64_C(1) << component;
 	return at;
+}
+
+/* Where the kernel's picture has the sums. */
+static char *sums_in(const struct ucontext *uc)
+{
+	struct _xstate *state = (struct _xstate *)uc->uc_mcontext.fpstate;
+
+	return (char *)use_component(state, COMPONENT_UPPER, UPPER_FIRST * VECTOR_BYTES) +
+	       (VECTORS_FIRST + VECTORS_SUMS - UPPER_FIRST) * VECTOR_BYTES;
+}
+
+void vectors_sums_come(struct context *ctx, const struct ucontext *uc)
+{
+	slope_copy(&ctx->log, sums_in(uc), 2 * sizeof ctx->log);
+	ctx->sums = SUMS_AWAY;
+}
+
+void vectors_sums_go(struct context *ctx, struct ucontext *uc)
+{
+	slope_copy(sums_in(uc), &ctx->log, 2 * sizeof ctx->log);
+	ctx->sums = SUMS_HELD;
 }
 
 void vectors_show(const struct context *ctx, struct _xstate *state)

@@ -4,6 +4,8 @@
  * zmm31 instead of in memory, and counts with k6 and k7: code hardly ever names these. What the program has in them
  * lies in the context. An instruction that names one finds its value there before, and leaves it there
  * afterwards; signal frames show and take what is there.
+ *
+ * One of them, xmm30, has the sums while translated code runs: where the log ends, and what was spent (sums.h).
  */
 #ifndef SLOPE_SOURCES_TRANSLATOR_VECTORS_H
 #define SLOPE_SOURCES_TRANSLATOR_VECTORS_H
@@ -15,6 +17,7 @@ struct _xstate;
 
 #define VECTORS_FIRST 24u
 #define VECTORS_OURS 8u
+#define VECTORS_SUMS 6u          /* which of them has the sums */
 #define VECTORS_MASKS (1u << VECTORS_OURS)       /* k6 and k7, behind a bit for each of the others */
 #define VECTORS_ALL (2 * VECTORS_MASKS - 1)
 
@@ -33,6 +36,16 @@ void vectors_keep(struct emit *e, unsigned reg);
 /* A general register into the n-th of ours, and back: they stay what they are until the next call, return or system call. */
 void vectors_put(struct emit *e, unsigned n, unsigned reg);
 void vectors_get(struct emit *e, unsigned n, unsigned reg);
+
+/* The log's end into a register; one entry more, or two; and costs. Flags are kept. */
+void vectors_log_end(struct emit *e, unsigned reg);
+void vectors_log_more(struct emit *e, unsigned entries);
+void vectors_cost_more(struct emit *e, int32_t cost);
+
+/* Around C in a signal handler: the sums come to the context if they are not there, and go back. */
+struct ucontext;
+void vectors_sums_come(struct context *ctx, const struct ucontext *uc);
+void vectors_sums_go(struct context *ctx, struct ucontext *uc);
 
 /* The kernel's picture of the registers gets the program's values; the context gets those that are in it. */
 void vectors_show(const struct context *ctx, struct _xstate *state);

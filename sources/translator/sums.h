@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * For assembly: where the log ends and what was spent, in the unit that comes
+ * first. Every block adds to them, so they are what the next block waits for: in
+ * memory seven cycles each time, in a vector one. Where vectors are ours
+ * (vectors.h) they are the two halves of xmm30 while translated code runs, and
+ * two words of the context while C does.
+ */
+#ifndef SLOPE_SOURCES_TRANSLATOR_SUMS_H
+#define SLOPE_SOURCES_TRANSLATOR_SUMS_H
+
+#include "sources/translator/context.h"
+
+#define IN_MEMORY 0
+#define IN_VECTORS 1
+
+	.macro sums_to_context
+	vmovdqu64 %xmm30, %gs:CTX_LOG
+	movb $SUMS_AWAY, %gs:CTX_SUMS
+	.endm
+	.macro sums_from_context
+	vmovdqu64 %gs:CTX_LOG, %xmm30
+	movb $SUMS_HELD, %gs:CTX_SUMS
+	.endm
+
+/* On the way to C and back, wherever they are. Flags are not kept. */
+	.macro sums_leave
+	cmpb $SUMS_HELD, %gs:CTX_SUMS
+	jne .Lleft\@
+	sums_to_context
+.Lleft\@:
+	.endm
+	.macro sums_come
+	cmpb $SUMS_AWAY, %gs:CTX_SUMS
+	jne .Lcame\@
+	sums_from_context
+.Lcame\@:
+	.endm
+
+/* The log's end into a register of 32 bits. */
+	.macro log_end how, bd
+	.if \how == IN_VECTORS
+	vmovd %xmm30, %\bd
+	.else
+	mov %gs:CTX_LOG, %\bd
+	.endif
+	.endm
+/* So many bytes more than it is in bd, which need not be so afterwards. */
+	.macro log_more how, bd, bytes
+	.if \how == IN_VECTORS
+	vpaddq slope_gate_entries+16*(\bytes/4-1), %xmm30, %xmm30
+	.else
+	add $\bytes, %\bd
+	mov %\bd, %gs:CTX_LOG
+	.endif
+	.endm
+/* It becomes what b is. */
+	.macro log_set how, b, bd
+	.if \how == IN_VECTORS
+	vpinsrq $0, %\b, %xmm30, %xmm30
+	.else
+	mov %\bd, %gs:CTX_LOG
+	.endif
+	.endm
+
+#endif
