@@ -66,6 +66,33 @@ static inline void call_for_access(struct maker *m, const struct address *at, ga
 	emit_bytes(&m->e, "\x48\x83\xec\x80", 4);                /* sub $-128, %rsp */
 }
 
+/*
+ * A word of a cell that was guessed: is it that of the cell, and is the cell stale? If not, the jump that is returned is taken. The stamp's
+ * register is changed for a moment.
+ */
+static inline uint8_t *emit_look_again(struct maker *m, const struct address *at)
+{
+	struct emit *e = &m->e;
+	unsigned reg = (unsigned)m->stamp;
+	struct address word = { .base = (int)reg, .index = NO_REGISTER }, top = { NO_REGISTER, NO_REGISTER, 0, CTX_TOP - GS_BIAS, false, false };
+	uint8_t *beyond = NULL, *fresh;
+
+	if (runtime.precise) {
+		load_address(e, reg, at, -(int64_t)PLAN_LOWEST);
+		emit_context(e, 0x3b, reg, CTX_SPAN);
+		beyond = emit_jump_ahead(e, CONDITION_NOT_BELOW);
+	}
+	load_address(e, reg, at, 0);
+	and_constant(e, reg, 0xfc);
+	emit_memory(e, 0x8b, reg, (struct operand){ &word, true, false }, 0);
+	emit_memory(e, 0x3b, reg, (struct operand){ &top, true, false }, 0);
+	emit_restore(e, reg, CTX_TOP);
+	fresh = emit_jump_ahead(e, CONDITION_NOT_LESS);
+	if (beyond)
+		emit_land(e, beyond);
+	return fresh;
+}
+
 /* `opcode` between a 32-bit register and the place where the log ends, which is read as it is written. */
 static inline void emit_log_end(struct emit *e, unsigned opcode, unsigned reg)
 {

@@ -220,6 +220,17 @@ static bool needs_register(const struct access *a)
 	return a->at.in_fs || is_far(&a->at) || ((a->bytes < 4 || is_long_read(a)) && !has_fixed_cells(a));
 }
 
+/*
+ * One or two bytes at some distance from a register are a part of a structure, which begins at a multiple of 4: its displacement tells the
+ * cell. Where it does not begin there, the word that is compared looks old, and the cold part finds the cell.
+ */
+static bool is_guessed(const struct access *a, const struct address *at)
+{
+	return a->bytes < 4 && !has_fixed_cells(a) && a->at.base != NO_REGISTER && a->at.index == NO_REGISTER && !a->at.in_fs &&
+	       !a->at.short_registers && a->at.displacement >= 4 && !((at->displacement - a->at.displacement) & 3) &&
+	       (at->displacement & 3) + a->bytes <= 4;
+}
+
 /* The same as it is compared: bytes by their cell; halves too, but odd ones stay odd; long ones by their first cell. */
 static void load_place(struct emit *e, unsigned reg, const struct address *a, uint32_t bytes)
 {
@@ -291,7 +302,7 @@ static void emit_check(struct maker *m, const struct access *a, unsigned step, b
 		return;
 	}
 	/* The words that tell, from the one of the first cell on. */
-	bool by_register = needs_register(a), by_cells = a->bytes < 4 || is_long_read(a);
+	bool guessed = is_guessed(a, &at), by_register = needs_register(a) && !guessed, by_cells = a->bytes < 4 || is_long_read(a);
 	int dead = find_dead(m, &at, step);
 	unsigned reg = (unsigned)(dead == NO_REGISTER ? m->spare : dead);
 	struct address words = by_cells ? cells : at;
@@ -304,6 +315,7 @@ static void emit_check(struct maker *m, const struct access *a, unsigned step, b
 	}
 	struct stale_read read = {
 		.at = at, .words = words, .read = a->bytes, .bytes = bytes, .step = step, .taken = by_register ? (uint16_t)(1u << reg) : 0,
+		.guessed = guessed,
 	};
 
 	if (stalereads_are_often(m, a)) {
@@ -333,6 +345,30 @@ static void emit_check(struct maker *m, const struct access *a, unsigned step, b
 	c->back = e->at;
 }
 
+/*
+ * Two bytes at a place that is counted in bytes are at an odd address half of the time, which nobody can foretell: each of them by its own
+ * cell. Elsewhere they nearly always lie in one, and odd ones are for gate.S.
+ */
+static bool is_odd_pair(const struct access *a)
+{
+	return !a->write && a->bytes == 2 && !has_fixed_cells(a) &&
+	       (a->at.displacement & 1 || (a->at.index != NO_REGISTER && a->at.base != NO_REGISTER && !a->at.scale_log2));
+}
+
+static void emit_checks(struct maker *m, const struct access *a, unsigned step, bool kept)
+{
+	struct access byte = *a;
+
+	if (!is_odd_pair(a)) {
+		emit_check(m, a, step, kept);
+		return;
+	}
+	byte.bytes = 1;
+	emit_check(m, &byte, step, kept);
+	byte.at.displacement++;
+	emit_check(m, &byte, step, kept);
+}
+
 /* The same with the flags kept, by way of rax. */
 static void emit_kept_check(struct maker *m, const struct access *a, unsigned step)
 {
@@ -346,7 +382,7 @@ static void emit_kept_check(struct maker *m, const struct access *a, unsigned st
 	emit_bytes(e, "\x9f\x0f\x90\xc0", 4);                     /* lahf; seto %al */
 	emit_save(e, REG_RAX, CTX_FLAGS_HOME);
 	emit_restore(e, REG_RAX, CTX_RAX_HOME);
-	emit_check(m, a, step, true);
+	emit_checks(m, a, step, true);
 	bring_flags(e);
 }
 
@@ -356,7 +392,11 @@ static bool must_borrow(const struct maker *m, unsigned step)
 	for (unsigned n = 0; n < m->checks; n++) {
 		const struct access *a = &m->trace.access[m->check[n].access];
 
-		if (m->check[n].step == step && !m->check[n].called && needs_register(a) && find_dead(m, &a->at, step) == NO_REGISTER)
+		if (m->check[n].step != step || m->check[n].called || !needs_register(a) || find_dead(m, &a->at, step) != NO_REGISTER)
+			continue;
+		struct address at = address_at(m, a, step);
+
+		if (!is_guessed(a, &at))
 			return true;
 	}
 	return false;
@@ -389,7 +429,7 @@ void checks_emit(struct maker *m, unsigned step)
 		else if (m->check[n].kept)
 			emit_kept_check(m, a, step);
 		else
-			emit_check(m, a, step, false);
+			emit_checks(m, a, step, false);
 	}
 	if (step == m->borrow_to)
 		emit_restore(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);

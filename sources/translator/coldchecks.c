@@ -62,6 +62,15 @@ static void call_and_go_back(struct maker *m, const struct cold *c, const gate_r
 	emit_near(&m->e, 0xe9, (uint64_t)c->back);
 }
 
+/* Back if a cell that was guessed is another, and fresh. */
+static void look_again(struct maker *m, const struct cold *c)
+{
+	uint8_t *fresh = emit_look_again(m, &c->at);
+	uint32_t distance = (uint32_t)(c->back - (fresh + 4));
+
+	slope_copy(fresh, &distance, 4);
+}
+
 /* Two words that were compared as one: back if neither is stale. */
 static void compare_both(struct maker *m, const struct cold *c)
 {
@@ -84,6 +93,8 @@ static void cold_read(struct maker *m, struct cold *c)
 		emit_near(&m->e, 0xe9, (uint64_t)c->back);
 		return;
 	}
+	if (c->stale.guessed)
+		look_again(m, c);
 	call_and_go_back(m, c, reads_of(m), observer.trms ? slope_gate_read_any_kept : slope_gate_read_any);
 }
 
@@ -163,6 +174,8 @@ void checks_cold(struct maker *m, struct cold *c)
 		if (c->alike)
 			compare_both(m, c);
 		stalereads_give_back(m, c);
+		if (c->stale.guessed)
+			look_again(m, c);
 		call_and_go_back(m, c, reads_of(m), slope_gate_read_any);
 	} else if (c->kind == COLD_WRITE) {
 		cold_write(m, c);

@@ -84,6 +84,16 @@ static inline void emit_move(struct emit *e, unsigned to, unsigned from)
 	emit_byte(e, 0xc0 | (from & 7) << 3 | (to & 7));
 }
 
+/* rorx $by, %from, %to: to the right; flags are kept. */
+static inline void emit_rotate(struct emit *e, unsigned to, unsigned from, unsigned by)
+{
+	emit_byte(e, 0xc4);
+	emit_byte(e, (unsigned)(to < 8) << 7 | 0x43 | (unsigned)(from < 8) << 5);
+	emit_bytes(e, "\xfb\xf0", 2);
+	emit_byte(e, 0xc0 | (to & 7) << 3 | (from & 7));
+	emit_byte(e, by);
+}
+
 /* A call or jump to a place within reach. */
 static inline void emit_near(struct emit *e, unsigned opcode, uint64_t target)
 {

@@ -59,6 +59,7 @@ struct stale_read {
 	uint32_t bytes;
 	unsigned step;
 	uint16_t taken;              /* registers that `words` are reached by, besides those of `at` */
+	bool guessed;                /* if the base is a multiple of 4 */
 };
 
 /* A piece of the cold part, entered by jumps and, where it comes back, left by one. */

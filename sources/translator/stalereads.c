@@ -183,11 +183,7 @@ static void emit_loaded(struct maker *m, struct stale_read *r, unsigned word)
 	unlike->alike = wide;
 	emit_memory(e, 0x8b, word, (struct operand){ &r->words, true, wide }, 0);
 	if (wide && other != NO_REGISTER) {
-		emit_byte(e, 0xc4);                               /* rorx $32, %word, %other */
-		emit_byte(e, (other < 8) << 7 | 0x43 | (word < 8) << 5);
-		emit_bytes(e, "\xfb\xf0", 2);
-		emit_byte(e, 0xc0 | ((unsigned)other & 7) << 3 | (word & 7));
-		emit_byte(e, 0x20);
+		emit_rotate(e, (unsigned)other, word, 32);
 		emit_compare(e, word, (unsigned)other, true);
 		making_jump(m, unlike, CONDITION_NOT_EQUAL);
 	} else if (wide) {
@@ -227,9 +223,14 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 
 	if (stale)
 		emit_short_land(e, stale);
-	if (stalereads_can_take(r))
+	if (stalereads_can_take(r)) {
 		stalereads_take(m, r);
-	else
+	} else {
+		uint8_t *again = r->guessed ? emit_look_again(m, &r->at) : NULL;
+
 		call_for_access(m, &r->at, reads_of(m)[__builtin_ctz(r->read)]);
+		if (again)
+			emit_land(e, again);
+	}
 	emit_land(e, fresh);
 }
