@@ -46,7 +46,7 @@ bool checks_possible(void)
 
 bool checks_have_16(void)
 {
-	const uint32_t wanted = 1u << 16 | 1u << 30;              /* AVX-512 F and BW */
+	const uint32_t wanted = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;       /* AVX-512 F, DQ, BW and VL */
 	uint32_t a = 1, b, c = 0, d, low, high;
 
 	__asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
