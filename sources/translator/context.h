@@ -82,17 +82,17 @@
 #define CTX_QUICK_PLACE (0x20000 - WINDOW_BEFORE)
 #define CTX_QUICK_AT (CTX_QUICK_PLACE + GS_BIAS)
 #define CTX_QUICKS ((CTX_LOG_AT - CTX_QUICK_AT) / 8)
-/* And behind them the log of core/log.h. */
-#define CTX_LOG_PLACE (0xf0000 - WINDOW_BEFORE)
-#define CTX_LOG_AT (CTX_LOG_PLACE + GS_BIAS)
+/* And behind them the log of core/log.h, from such a place on that the lower half of where it ends, as %gs has it, is how long it is. */
+#define CTX_LOG_AT (-0x10000)
+#define CTX_LOG_PLACE (CTX_LOG_AT - GS_BIAS)
 #define CTX_LOG_BYTES 0xef00
 #define CTX_LOG_CLOSED 0x10000   /* added to its end: no block adds to it, as if it were full */
-#define CTX_LOG_GUARD 0xf000     /* a page of it that can be read only: what stalereads.c appends there faults */
+#define CTX_LOG_GUARD (0xf000 + GS_BIAS)         /* a page of it that can be read only: what stalereads.c appends there faults */
 #define LOG_SECTION_BYTES 1024   /* SLOPE_LOG_SECTION_BYTES */
 
 /* CTX_SUMS: */
 #define SUMS_IN_MEMORY 0         /* always in the context: vectors are not ours */
-#define SUMS_HELD 1              /* translated code runs, and they are in a vector: vectors.h */
+#define SUMS_HELD 1              /* translated code runs, and they are in a vector, with CTX_LOG_AT added to the first: vectors.h */
 #define SUMS_AWAY 2              /* C runs, or the program has its own value in that vector: in the context */
 #define SUMS_COST_MAX 127        /* of slope_gate_costs */
 
@@ -354,8 +354,8 @@ struct usual_gates {
 	void (*jump)(void);              /* at a function's first instruction; ecx as for call */
 	void (*leave)(void);             /* jumped to instead of a return instruction; it finds the translation */
 };
-/* What is added to the sums for one and for two entries of the log, and for costs from -SUMS_COST_MAX to SUMS_COST_MAX: sums.h. */
-extern const uint64_t slope_gate_entries[2][2], slope_gate_costs[2 * SUMS_COST_MAX + 1][2];
+/* What is added to the sums for where the log is, for one and for two entries of it, and for costs from -SUMS_COST_MAX to SUMS_COST_MAX: sums.h. */
+extern const uint64_t slope_gate_log_at[2], slope_gate_entries[2][2], slope_gate_costs[2 * SUMS_COST_MAX + 1][2];
 /* The second is where vectors are ours. */
 extern const struct usual_gates slope_gate_usual[2];
 void slope_gate_return_event(void);      /* called before a return that pops more; only the event, and the address to return to */

@@ -140,9 +140,11 @@ static int appends_by(uint64_t rip)
 
 	if (*code++ != 0x65)
 		return NO_REGISTER;
+	if (*code == 0x62)                                        /* vectors_log_entry */
+		return (code[5] & 7) | (int)(!(code[1] & 0x20)) << 3;
 	if ((*code & 0xf0) == 0x40)
 		rex = *code++;
-	if (code[0] != 0x89 || code[1] >> 6 != 2)
+	if (code[0] != 0x89 || code[1] >> 6 == 3)
 		return NO_REGISTER;
 	return (int)((code[1] & 7) == REG_RSP ? code[2] & 7 : code[1] & 7) | (int)(rex & 1) << 3;
 }
@@ -157,6 +159,6 @@ bool faults_log_full(const siginfo_t *info, struct ucontext *uc)
 	    uc->uc_mcontext.rip - PLAN_CACHE >= PLAN_CACHE_END - PLAN_CACHE || (reg = appends_by(uc->uc_mcontext.rip)) == NO_REGISTER)
 		return false;
 	slope_log_settle(ctx->core);
-	*faults_register(uc, reg) = ctx->log;
+	*faults_register(uc, reg) = ctx->log + (observer.vectors ? (uint64_t)CTX_LOG_AT : 0);
 	return true;
 }

@@ -198,26 +198,25 @@ slope_gate_report:
 	lea -PLAN_LOWEST(%\r), %\a
 	cmp %gs:CTX_SPAN, %\a
 	jae 4f
-	log_end \how, \bd
-	cmp $CTX_LOG_BYTES, %\bd
-	jae 4f
+	log_end \how, \b, \bd
+	log_full \how, \bd, 4f
 	.if \cells == 2
 	mov %gs:GS_BIAS(%\r), %\a
-	mov %\a, %gs:CTX_LOG_AT(%\b)
+	log_entry \how, \a, \b
 	rorx $32, %\a, %\b
 	cmp %\a, %\b
 	jne 7f
 	cmp $STAMP_LEAST, %\ad
 	jl 4f
 	.if \how == IN_MEMORY
-	log_end \how, \bd
+	log_end \how, \b, \bd
 	.endif
 	log_more \how, \bd, 8
 	.else
 	mov %gs:GS_BIAS(%\r), %\ad
 	cmp $STAMP_LEAST, %\ad
 	jl 4f
-	mov %\ad, %gs:CTX_LOG_AT(%\b)
+	log_entry \how, \ad, \b
 	log_more \how, \bd, 4
 	.endif
 	have_cells \r, \a, \ad, \b, \bd, \cells, \whose
@@ -229,13 +228,13 @@ slope_gate_report:
 	jl 4f
 	cmp %gs:CTX_TOP, %\ad
 	mov %\bd, %\ad
-	log_end \how, \bd
+	log_end \how, \b, \bd
 	jge 8f
-	add $4, %\bd
-8:	mov %\ad, %gs:CTX_LOG_AT(%\b)
+	add $4, %\b
+8:	log_entry \how, \ad, \b
 	cmp %gs:CTX_TOP, %\ad
 	jge 9f
-	add $4, %\bd
+	add $4, %\b
 9:	log_set \how, \b, \bd
 	have_cells \r, \a, \ad, \b, \bd, 2, 0
 	.elseif \cells == 2
@@ -254,9 +253,8 @@ slope_gate_report:
 	lea -PLAN_LOWEST(%\r), %\a
 	cmp %gs:CTX_SPAN, %\a
 	jae 2f
-	log_end \how, \ad
-	cmp $CTX_LOG_BYTES, %\ad
-	jae 2f
+	log_end \how, \a, \ad
+	log_full \how, \ad, 2f
 	.if \cells == 1
 	take_some \r, \a, \ad, \b, \bd, 2, \whose, \how, \what
 	.else
@@ -303,8 +301,8 @@ slope_gate_report:
 	jl 4f
 	cmp %gs:CTX_TOP, %\ad
 	jge 5f
-	log_end \how, \bd
-	mov %\ad, %gs:CTX_LOG_AT(%\b)
+	log_end \how, \b, \bd
+	log_entry \how, \ad, \b
 	log_more \how, \bd, 4
 	new_word \a, \ad, \b, \bd, \whose
 	mov %\bd, %gs:\at+GS_BIAS(%\r)
@@ -337,9 +335,8 @@ slope_gate_report:
 	lea -PLAN_LOWEST(%\r), %\a
 	cmp %gs:CTX_SPAN, %\a
 	jae 3f
-	log_end \how, \ad
-	cmp $CTX_LOG_BYTES, %\ad
-	jae 3f
+	log_end \how, \a, \ad
+	log_full \how, \ad, 3f
 	test $2, %\r
 	jne 2f
 	take_some \r, \a, \ad, \b, \bd, 1, \whose, \how, \what

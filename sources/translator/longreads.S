@@ -36,9 +36,8 @@
 	mov $2, %esi
 	shlx %edx, %esi, %edx
 	dec %edx
-	log_end IN_VECTORS, esi
-	cmp $CTX_LOG_BYTES, %esi
-	jae 2f
+	log_end IN_VECTORS, rsi, esi
+	log_full IN_VECTORS, esi, 2f
 	kmovd %edx, %k6
 	mov %rax, %rdx
 	and $-4, %rdx
@@ -54,8 +53,8 @@
 	.endif
 	vpcompressd %zmm31, %zmm31{%k6}{z}
 	popcnt %ecx, %ecx
-	vmovdqu32 %zmm31, %gs:CTX_LOG_AT(%rsi)
-	lea (%rsi,%rcx,4), %esi
+	vmovdqu32 %zmm31, %gs:(%rsi)
+	lea (%rsi,%rcx,4), %rsi
 	log_set IN_VECTORS, rsi, esi
 	.if \whose != GATE_RMS
 	mov %gs:CTX_TOP, %eax

@@ -26,6 +26,10 @@ static int dead_register(const struct maker *m, const struct stale_read *r)
 	return reg < (int)REGISTERS ? reg : NO_REGISTER;
 }
 
+/* Where registers are kept: of words, and of the log's end. */
+#define WORD_HOME 0
+#define END_HOME 1
+
 /* The same; else the spare one, or any, which is kept at `home` if it is the program's now. */
 static unsigned take_register(struct maker *m, struct stale_read *r, unsigned home, int *kept)
 {
@@ -33,6 +37,9 @@ static unsigned take_register(struct maker *m, struct stale_read *r, unsigned ho
 	unsigned reg = (unsigned)dead;
 	bool own = dead == NO_REGISTER;
 
+	*kept = NO_REGISTER;
+	if (own && home == END_HOME && observer.vectors)
+		return (unsigned)m->stamp;                        /* which can be had again */
 	if (own && !(r->taken >> m->spare & 1)) {
 		reg = (unsigned)m->spare;
 		own = r->step < m->borrow_from || r->step > m->borrow_to;
@@ -44,7 +51,8 @@ static unsigned take_register(struct maker *m, struct stale_read *r, unsigned ho
 		vectors_put(&m->e, home, reg);
 	else if (own)
 		emit_save(&m->e, reg, CTX_KEPT + 8 * home);
-	*kept = own ? (int)reg : NO_REGISTER;
+	if (own)
+		*kept = (int)reg;
 	r->taken |= (uint16_t)(1u << reg);
 	return reg;
 }
@@ -93,25 +101,31 @@ bool stalereads_can_take(const struct stale_read *r)
 	return !observer.trms && (r->bytes == 4 || (r->bytes == 8 && r->read == 8));
 }
 
-/*
- * What is in `word` becomes the log's last entry, and the cells the top's. If there is no room, the processor says so
- * (faults_log_full), but where the log of some stack is closed: then `c`.
- */
+/* Where the log ends, which is looked at only where the log of some stack may be closed: then `c`. */
+static void load_end(struct maker *m, struct cold *c, unsigned end)
+{
+	if (observer.vectors)
+		vectors_log_end(&m->e, end);
+	else
+		emit_log_end(&m->e, 0x8b, end);
+	if (observer.apart && observer.vectors)
+		emit_unless(m, c, end, (uint32_t)(CTX_LOG_AT + CTX_LOG_BYTES), CONDITION_NOT_LESS);
+	else if (observer.apart)
+		emit_unless(m, c, end, CTX_LOG_BYTES, CONDITION_NOT_BELOW);
+}
+
+/* What is in `word` becomes the log's last entry, and the cells the top's. If there is no room, the processor says so (faults_log_full). */
 static void append(struct maker *m, const struct stale_read *r, struct cold *c, unsigned word, unsigned end)
 {
 	struct emit *e = &m->e;
 	bool wide = r->bytes > 4;
-
-	if (observer.vectors)
-		vectors_log_end(e, end);
-	else
-		emit_log_end(e, 0x8b, end);
-	if (observer.apart)
-		emit_unless(m, c, end, CTX_LOG_BYTES, CONDITION_NOT_BELOW);
-	struct address entry = { .base = (int)end, .index = NO_REGISTER, .displacement = CTX_LOG_PLACE };
+	struct address entry = { .base = (int)end, .index = NO_REGISTER, .displacement = observer.vectors ? -GS_BIAS : CTX_LOG_PLACE };
 	struct address behind = { .base = (int)end, .index = NO_REGISTER, .displacement = wide ? 8 : 4 };
 
+	load_end(m, c, end);
 	emit_memory(e, 0x89, word, (struct operand){ &entry, true, wide }, 0);
+	if (end == (unsigned)m->stamp)
+		emit_restore(e, end, CTX_TOP);
 	emit_memory(e, 0x89, (unsigned)m->stamp, (struct operand){ &r->words, true, wide }, 0);
 	if (observer.vectors) {
 		vectors_log_more(e, wide ? 2 : 1);
@@ -120,6 +134,22 @@ static void append(struct maker *m, const struct stale_read *r, struct cold *c, 
 		emit_log_end(e, 0x89, end);
 	}
 	stalereads_give_back(m, c);
+	c->back = e->at;
+}
+
+/* The same where no register is free: by way of the stamp's, which can be had again, and a vector. */
+static void append_by_vector(struct maker *m, const struct stale_read *r, struct cold *c)
+{
+	struct emit *e = &m->e;
+	bool wide = r->bytes > 4;
+	unsigned reg = (unsigned)m->stamp;
+
+	vectors_put(e, VECTORS_FREE, reg);
+	load_end(m, c, reg);
+	vectors_log_entry(e, reg, wide);
+	emit_restore(e, reg, CTX_TOP);
+	emit_memory(e, 0x89, reg, (struct operand){ &r->words, true, wide }, 0);
+	vectors_log_more(e, wide ? 2 : 1);
 	c->back = e->at;
 }
 
@@ -146,7 +176,9 @@ void stalereads_take(struct maker *m, struct stale_read *r)
 	bool wide = r->bytes > 4;
 
 	spare_address(m, r);
-	unsigned word = take_register(m, r, 0, &c->kept[0]), end = take_register(m, r, 1, &c->kept[1]);
+	bool by_vector = observer.vectors && dead_register(m, r) == NO_REGISTER;
+	unsigned word = by_vector ? (unsigned)m->stamp : take_register(m, r, WORD_HOME, &c->kept[WORD_HOME]);
+	unsigned end = by_vector ? word : take_register(m, r, END_HOME, &c->kept[END_HOME]);
 
 	if (runtime.precise)
 		emit_range(m, c, &r->at, word);
@@ -156,7 +188,29 @@ void stalereads_take(struct maker *m, struct stale_read *r)
 		making_jump(m, c, CONDITION_NOT_EQUAL);
 	}
 	emit_unless(m, c, word, STAMP_LEAST, CONDITION_LESS);
-	append(m, r, c, word, end);
+	if (by_vector)
+		append_by_vector(m, r, c);
+	else
+		append(m, r, c, word, end);
+}
+
+/* A jump over what becomes of a stale word, which is less than 128 bytes where nothing else is asked. */
+static bool is_far_over(void)
+{
+	return runtime.precise || observer.apart || !observer.vectors;
+}
+
+static uint8_t *jump_over(struct emit *e, unsigned condition)
+{
+	return is_far_over() ? emit_jump_ahead(e, (int)condition) : emit_short_jump_ahead(e, condition);
+}
+
+static void land_over(struct emit *e, uint8_t *jump)
+{
+	if (is_far_over())
+		emit_land(e, jump);
+	else
+		emit_short_land(e, jump);
 }
 
 /* cmp %b, %a, of 32 or 64 bits. */
@@ -191,13 +245,13 @@ static void emit_loaded(struct maker *m, struct stale_read *r, unsigned word)
 		making_jump(m, unlike, CONDITION_NOT_EQUAL);
 	}
 	emit_compare(e, word, (unsigned)m->stamp, wide);
-	uint8_t *fresh = emit_jump_ahead(e, CONDITION_NOT_LESS);
+	uint8_t *fresh = jump_over(e, CONDITION_NOT_LESS);
 
 	emit_unless(m, unlike, word, STAMP_LEAST, CONDITION_LESS);
-	unsigned end = take_register(m, r, 1, &full->kept[1]);
+	unsigned end = take_register(m, r, END_HOME, &full->kept[END_HOME]);
 
 	append(m, r, full, word, end);
-	emit_land(e, fresh);
+	land_over(e, fresh);
 	unlike->back = e->at;
 }
 
@@ -219,7 +273,7 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 		stale = emit_short_jump_ahead(e, CONDITION_GREATER);
 	}
 	emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ &r->words, true, false }, r->bytes - 4);
-	uint8_t *fresh = emit_jump_ahead(e, CONDITION_NOT_GREATER);
+	uint8_t *fresh = jump_over(e, CONDITION_NOT_GREATER);
 
 	if (stale)
 		emit_short_land(e, stale);
@@ -232,5 +286,5 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 		if (again)
 			emit_land(e, again);
 	}
-	emit_land(e, fresh);
+	land_over(e, fresh);
 }

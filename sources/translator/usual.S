@@ -119,7 +119,7 @@
 	mov %rcx, FRAME_BYTES+FRAME_SP(%rdi)
 	mov %rcx, %gs:CTX_TOP_SP
 	mov %rdx, FRAME_BYTES+FRAME_RECORD(%rdi)
-	log_end \how, eax
+	log_end \how, rax, eax
 	mov CORE_TALLIES(%rsi), %ecx
 	.if \how == IN_VECTORS
 	vmovhpd %xmm30, FRAME_BYTES+FRAME_ENTRY(%rdi)
@@ -240,10 +240,10 @@
 	cmp %edx, CORE_TALLIES(%rsi)
 	jne .Lhas_called\how
 	/* It has called nobody: all entries in its section of the log are its own, and the caller may look at them later. */
-	log_end \how, edx
+	log_end \how, rdx, edx
 	shr $16, %eax
 	sub %eax, %edx
-	mov %edx, %eax
+	movzwl %dx, %eax
 	shr $2, %eax
 	mov FRAME_RECORD(%rdi), %rdx
 
@@ -278,7 +278,7 @@
 	mov %rax, %gs:CTX_TOP
 	mov %rdx, %gs:CTX_TOP_SP
 	/* Is the caller's section still short? */
-	log_end \how, eax
+	log_length \how, eax
 	sub FRAME_LOG(%rdi), %ax
 	cmp $LOG_SECTION_BYTES, %eax
 	ja .Llong_section\how
@@ -327,7 +327,7 @@
 .Lhas_called\how:
 	keep \how, R8
 	mov %r9, %gs:CTX_REG(9)
-	log_end \how, r9d
+	log_length \how, r9d
 	shr $16, %eax
 	mov %eax, %r8d
 	sub %eax, %r9d
@@ -428,6 +428,7 @@
 	bzhi %r9d, %esi, %esi
 	popcnt %esi, %esi
 	lea (%rdx,%rsi,4), %edx
+	add $CTX_LOG_AT, %rdx
 	log_set \how, rdx, edx
 	mov %gs:CTX_USUAL, %rsi
 	jmp 1b
@@ -528,8 +529,10 @@ leave_\how:
 
 	.section .rodata
 	.balign 16
-	.globl slope_gate_usual, slope_gate_entries, slope_gate_costs
-/* What is added to the sums: one entry of the log or two, */
+	.globl slope_gate_usual, slope_gate_log_at, slope_gate_entries, slope_gate_costs
+/* What is added to the sums: where the log is, one entry of it or two, */
+slope_gate_log_at:
+	.quad CTX_LOG_AT, 0
 slope_gate_entries:
 	.quad 4, 0, 8, 0
 /* and costs, up to so many, from as many less than nothing. */

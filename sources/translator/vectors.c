@@ -100,6 +100,28 @@ static void emit_all(struct emit *e, uint32_t named, unsigned opcode, unsigned m
 		emit_mask(e, mask_opcode, n);
 }
 
+/* vmovq. */
+static void emit_move_vector(struct emit *e, unsigned opcode, unsigned n, unsigned reg)
+{
+	emit_byte(e, 0x62);
+	emit_byte(e, 0x41 | (reg < 8) << 5);
+	emit_bytes(e, "\xfd\x08", 2);
+	emit_byte(e, opcode);
+	emit_byte(e, 0xc0 | n << 3 | (reg & 7));
+}
+
+#define VPADDQ 0xd4
+#define VPSUBQ 0xfb
+
+/* One of these: to xmm30, or from it. */
+static void emit_add(struct emit *e, unsigned opcode, const uint64_t addend[2])
+{
+	emit_bytes(e, "\x62\x61\x8d\x00", 4);
+	emit_byte(e, opcode);
+	emit_byte(e, 0x35);
+	emit_32(e, (uint32_t)((uint64_t)addend - ((uint64_t)e->at + 4)));
+}
+
 /* vmovdqu64 between xmm30 and the context. */
 static void emit_sums(struct emit *e, unsigned opcode)
 {
@@ -120,6 +142,7 @@ static void emit_sums_are(struct emit *e, unsigned where)
 void vectors_load(struct emit *e, uint32_t named)
 {
 	if (named >> VECTORS_SUMS & 1) {
+		emit_add(e, VPSUBQ, slope_gate_log_at);
 		emit_sums(e, 0x7f);
 		emit_sums_are(e, SUMS_AWAY);
 	}
@@ -131,48 +154,44 @@ void vectors_store(struct emit *e, uint32_t named)
 	emit_all(e, named, 0x7f, 0x91);
 	if (named >> VECTORS_SUMS & 1) {
 		emit_sums(e, 0x6f);
+		emit_add(e, VPADDQ, slope_gate_log_at);
 		emit_sums_are(e, SUMS_HELD);
 	}
 }
 
 void vectors_log_end(struct emit *e, unsigned reg)
 {
-	emit_byte(e, 0x62);                                       /* vmovd %xmm30, %reg */
-	emit_byte(e, 0x41 | (reg < 8) << 5);
-	emit_bytes(e, "\x7d\x08\x7e", 3);
-	emit_byte(e, 0xf0 | (reg & 7));
+	emit_move_vector(e, 0x7e, VECTORS_SUMS, reg);
 }
 
-/* vpaddq addend, %xmm30, %xmm30 */
-static void emit_add(struct emit *e, const uint64_t addend[2])
+void vectors_log_entry(struct emit *e, unsigned reg, bool wide)
 {
-	emit_bytes(e, "\x62\x61\x8d\x00\xd4\x34\x25", 7);
-	emit_32(e, (uint32_t)(uint64_t)addend);
+	bool sib = (reg & 7) == REG_RSP, displacement = (reg & 7) == REG_RBP;
+
+	emit_bytes(e, "\x65\x62", 2);                             /* vmovd or vmovq %xmm31, %gs:(%reg) */
+	emit_byte(e, 0x41 | (unsigned)(reg < 8) << 5);
+	emit_byte(e, wide ? 0xfd : 0x7d);
+	emit_bytes(e, "\x08\x7e", 2);
+	emit_byte(e, (unsigned)displacement << 6 | 0x38 | (reg & 7));
+	if (sib)
+		emit_byte(e, 0x24);
+	if (displacement)
+		emit_byte(e, 0);
 }
 
 void vectors_log_more(struct emit *e, unsigned entries)
 {
-	emit_add(e, slope_gate_entries[entries - 1]);
+	emit_add(e, VPADDQ, slope_gate_entries[entries - 1]);
 }
 
 void vectors_cost_more(struct emit *e, int32_t cost)
 {
 	for (; cost > SUMS_COST_MAX; cost -= SUMS_COST_MAX)
-		emit_add(e, slope_gate_costs[2 * SUMS_COST_MAX]);
+		emit_add(e, VPADDQ, slope_gate_costs[2 * SUMS_COST_MAX]);
 	for (; cost < -SUMS_COST_MAX; cost += SUMS_COST_MAX)
-		emit_add(e, slope_gate_costs[0]);
+		emit_add(e, VPADDQ, slope_gate_costs[0]);
 	if (cost)
-		emit_add(e, slope_gate_costs[cost + SUMS_COST_MAX]);
-}
-
-/* vmovq. */
-static void emit_move_vector(struct emit *e, unsigned opcode, unsigned n, unsigned reg)
-{
-	emit_byte(e, 0x62);
-	emit_byte(e, 0x41 | (reg < 8) << 5);
-	emit_bytes(e, "\xfd\x08", 2);
-	emit_byte(e, opcode);
-	emit_byte(e, 0xc0 | n << 3 | (reg & 7));
+		emit_add(e, VPADDQ, slope_gate_costs[cost + SUMS_COST_MAX]);
 }
 
 void vectors_put(struct emit *e, unsigned n, unsigned reg)
@@ -237,12 +256,15 @@ static char *sums_in(const struct ucontext *uc)
 void vectors_sums_come(struct context *ctx, const struct ucontext *uc)
 {
 	slope_copy(&ctx->log, sums_in(uc), 2 * sizeof ctx->log);
+	ctx->log -= (uint64_t)CTX_LOG_AT;
 	ctx->sums = SUMS_AWAY;
 }
 
 void vectors_sums_go(struct context *ctx, struct ucontext *uc)
 {
-	slope_copy(sums_in(uc), &ctx->log, 2 * sizeof ctx->log);
+	uint64_t sums[2] = { ctx->log + (uint64_t)CTX_LOG_AT, ctx->cost[0] };
+
+	slope_copy(sums_in(uc), sums, sizeof sums);
 	ctx->sums = SUMS_HELD;
 }
 

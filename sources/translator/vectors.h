@@ -37,10 +37,14 @@ void vectors_keep(struct emit *e, unsigned reg);
 void vectors_put(struct emit *e, unsigned n, unsigned reg);
 void vectors_get(struct emit *e, unsigned n, unsigned reg);
 
-/* The log's end into a register; one entry more, or two; and costs. Flags are kept. */
+/* Where the log's next entry will be, relative to %gs, into a register; one entry more, or two; and costs. Flags are kept. */
 void vectors_log_end(struct emit *e, unsigned reg);
 void vectors_log_more(struct emit *e, unsigned entries);
 void vectors_cost_more(struct emit *e, int32_t cost);
+
+/* The free one of ours, of 4 or 8 bytes, to that place. */
+#define VECTORS_FREE 7u
+void vectors_log_entry(struct emit *e, unsigned reg, bool wide);
 
 /* Around C in a signal handler: the sums come to the context if they are not there, and go back. */
 struct ucontext;
