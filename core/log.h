@@ -24,9 +24,9 @@
 #include "core/thread.h"
 
 #define SLOPE_LOG_BYTES 0xef00u          /* an entry that begins at or behind this is one too many */
-#define SLOPE_LOG_SECTION_BYTES 1024u    /* a section that is longer is worth slope_log_shorten */
-#define SLOPE_LOG_LONG_BYTES 4096u       /* so long a one is settled without a look at what would stay */
-#define SLOPE_LOG_SETTLED_BYTES 768u     /* as is one with more entries that are still new to it: it costs too much at returns */
+#define SLOPE_LOG_SECTION_BYTES 4096u    /* a section that is longer is worth slope_log_shorten */
+#define SLOPE_LOG_LONG_BYTES 16384u      /* so long a one is settled without a look at what would stay */
+#define SLOPE_LOG_SETTLED_BYTES 3072u    /* as is one with more entries that are still new to it: it costs too much at returns */
 
 /* What takes longest, by a source that has vectors for it. Up to 16 entries behind `count` may be read and written. */
 struct slope_log_scans {

@@ -88,7 +88,7 @@
 #define CTX_LOG_BYTES 0xef00
 #define CTX_LOG_CLOSED 0x10000   /* added to its end: no block adds to it, as if it were full */
 #define CTX_LOG_GUARD (0xf000 + GS_BIAS)         /* a page of it that can be read only: what stalereads.c appends there faults */
-#define LOG_SECTION_BYTES 1024   /* SLOPE_LOG_SECTION_BYTES */
+#define LOG_SECTION_BYTES 4096   /* SLOPE_LOG_SECTION_BYTES */
 
 /* CTX_SUMS: */
 #define SUMS_IN_MEMORY 0         /* always in the context: vectors are not ours */
