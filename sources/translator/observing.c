@@ -8,6 +8,7 @@
 #include "sources/translator/following.h"
 
 #define CLEAR_BY_PAGES_BYTES 65536u
+#define GROWTH_BYTES (1u << 20)
 #define BASE_REACH 256u
 #define PAGEMAP_RUN 512u
 
@@ -255,6 +256,15 @@ void observing_unmapped(uint64_t address, uint64_t bytes)
 		forget(address, bytes);
 	if (observer.looks)
 		codeplaces_forget(address, bytes);
+}
+
+/* What malloc asks for in small pieces it uses at once; a page at a time, its shadow would fault twice, for a look and for a write. */
+void observing_grown(uint64_t address, uint64_t bytes)
+{
+	const struct slope_thread *core = observer.on ? context_here()->fiber->core : NULL;
+
+	if (core && core->shadow.window && observer.inlined && bytes <= GROWTH_BYTES)
+		system_call(__NR_madvise, (long)((char *)core->shadow.window + address), (long)bytes, MADV_POPULATE_WRITE, 0, 0, 0);
 }
 
 void observing_moved(uint64_t from, uint64_t to, uint64_t bytes)

@@ -104,6 +104,8 @@ void observing_start(uint64_t pc, uint64_t sp);
 /* `over`: there was something there before. */
 void observing_mapped(uint64_t address, uint64_t bytes, bool over);
 void observing_unmapped(uint64_t address, uint64_t bytes);
+/* The heap has so many more, pages of them. */
+void observing_grown(uint64_t address, uint64_t bytes);
 void observing_moved(uint64_t from, uint64_t to, uint64_t bytes);
 /* A request of include/slope.h; the answer goes to the program's rdx. */
 void observing_request(const uint64_t *block);

@@ -112,14 +112,16 @@ static long do_mremap(const uint64_t *a)
 
 static long do_brk(uint64_t end)
 {
-	uint64_t before = runtime.space.break_end;
+	uint64_t before = runtime.space.break_end, pages = slope_page_round(before);
 
-	if (end > before && !limits_allow(0, slope_page_round(end) - slope_page_round(before), true))
+	if (end > before && !limits_allow(0, slope_page_round(end) - pages, true))
 		return (long)before;
 	long now = space_brk(&runtime.space, end);
 
 	if ((uint64_t)now < before)
 		observing_unmapped((uint64_t)now, before - (uint64_t)now);
+	else if (slope_page_round((uint64_t)now) > pages)
+		observing_grown(pages, slope_page_round((uint64_t)now) - pages);
 	return now;
 }
 
