@@ -67,6 +67,36 @@ static __attribute__((noinline)) void odd_sizes(size_t at)
 			 : : "r"(area + at) : "rax", "memory", "cc");
 }
 
+/* Bytes and pairs of bytes at some distance from a register, which may be anywhere itself; some were seen, some not, some written. */
+static __attribute__((noinline)) void parts(const unsigned char *base, uint64_t which)
+{
+	uint64_t sum = 0;
+
+	if (which & 1)
+		sum += base[5];
+	if (which & 2)
+		((volatile unsigned char *)base)[9] = (unsigned char)which;
+	if (which & 4)
+		sum += *(const volatile uint64_t *)(base + 4);
+	__asm__ volatile("movzbl 4(%1), %%eax; add %%rax, %0; movzbl 7(%1), %%eax; add %%rax, %0; movzwl 8(%1), %%eax; add %%rax, %0; "
+			 "movzwl 13(%1), %%eax; add %%rax, %0; movzwl 11(%1), %%eax; add %%rax, %0; movb %%al, 18(%1); "
+			 "movw %%ax, 21(%1); cmpb $1, 22(%1); adc $0, %0; movzbl 40(%1), %%eax; add %%rax, %0"
+			 : "+r"(sum) : "r"(base) : "rax", "memory", "cc");
+	hash += sum;
+}
+
+/* Pairs at places that are counted in bytes. */
+static __attribute__((noinline)) void pairs(const unsigned char *base, size_t count)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		__asm__ volatile("movzwl (%1,%2), %%eax; add %%rax, %0; movzwl -1(%1), %%eax; add %%rax, %0; "
+				 "movzwl (%1,%2,2), %%eax; add %%rax, %0; movzbl 6(%1,%2), %%eax; add %%rax, %0"
+				 : "+r"(sum) : "r"(base + 1), "r"(i) : "rax", "cc");
+	hash += sum;
+}
+
 int main(int argc, char **argv)
 {
 	size_t places[] = { 0, 60, 4096 - 64, 4096 - 8, 4096, 8192 - 32 };
@@ -88,6 +118,8 @@ int main(int argc, char **argv)
 		if (__builtin_cpu_supports("avx512f"))
 			both_512(at, v);
 		odd_sizes(at);
+		parts(area + at, v);
+		pairs(area + at, v % 9);
 	}
 	printf("%lx %lx\n", hash, torture_hash(1, area, 5 * 4096));
 	return 0;
