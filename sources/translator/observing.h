@@ -7,6 +7,7 @@
  *   activations.c  calls, returns, jumps between functions, signal handlers
  *   usual.S        usual calls and returns, in assembly
  *   longreads.S    reads of many cells, in assembly
+ *   sums.h         where the log ends and what was spent, for all of these
  *   quick.c        those that it leaves, without a way through all that (compacting.h: the log at returns)
  *   fibers.c       one fiber per stack: the program's own, and coroutines'
  *   reports.c      calls of C out of translated code; what else is added to it: making.h
