@@ -74,7 +74,8 @@ static inline uint8_t *emit_look_again(struct maker *m, const struct address *at
 {
 	struct emit *e = &m->e;
 	unsigned reg = (unsigned)m->stamp;
-	struct address word = { .base = (int)reg, .index = NO_REGISTER }, top = { NO_REGISTER, NO_REGISTER, 0, CTX_TOP - GS_BIAS, false, false };
+	struct address word = { .base = (int)reg, .index = NO_REGISTER };
+	struct address top = { .base = NO_REGISTER, .index = NO_REGISTER, .displacement = CTX_TOP - GS_BIAS };
 	uint8_t *beyond = NULL, *fresh;
 
 	if (runtime.precise) {

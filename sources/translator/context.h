@@ -354,7 +354,7 @@ struct usual_gates {
 	void (*jump)(void);              /* at a function's first instruction; ecx as for call */
 	void (*leave)(void);             /* jumped to instead of a return instruction; it finds the translation */
 };
-/* What is added to the sums for where the log is, for one and for two entries of it, and for costs from -SUMS_COST_MAX to SUMS_COST_MAX: sums.h. */
+/* What is added to the sums: for where the log is, for one and two entries of it, and for costs from -SUMS_COST_MAX on; sums.h. */
 extern const uint64_t slope_gate_log_at[2], slope_gate_entries[2][2], slope_gate_costs[2 * SUMS_COST_MAX + 1][2];
 /* The second is where vectors are ours. */
 extern const struct usual_gates slope_gate_usual[2];
