@@ -2,7 +2,7 @@
 /*
  * Reads that are most often stale: what becomes of them lies in the block, and
  * a fresh word jumps over it. For rms that is all of what gate.S does: the
- * word goes into the log, and the cell becomes the top's. Whatever is not
+ * word goes into the log, and the cell becomes the top's; for trms where a register is free. Whatever is not
  * usual (a word that is no ordinary stamp, two that are not alike, a full log)
  * goes to gate.S with nothing done.
  */
@@ -96,9 +96,54 @@ static void emit_range(struct maker *m, struct cold *c, const struct address *at
 	making_jump(m, c, CONDITION_NOT_BELOW);
 }
 
+/* One or two words, all of which are read, as far as words go. */
+static bool is_whole(const struct stale_read *r)
+{
+	return r->bytes == 4 || (r->bytes == 8 && r->read == 8);
+}
+
 bool stalereads_can_take(const struct stale_read *r)
 {
-	return !observer.trms && (r->bytes == 4 || (r->bytes == 8 && r->read == 8));
+	return !observer.trms && is_whole(r);
+}
+
+/* `opcode` (or its extension) with a register of 32 bits and a constant of 8 or 32 bits. */
+static void emit_with_constant(struct emit *e, unsigned extension, unsigned reg, int32_t value)
+{
+	bool little = value == (int8_t)value;
+
+	if (reg >= 8)
+		emit_byte(e, 0x41);
+	emit_byte(e, little ? 0x83 : 0x81);
+	emit_byte(e, 0xc0 | extension << 3 | (reg & 7));
+	emit_bytes(e, &value, little ? 1 : 4);
+}
+
+#define EXTENSION_OR 1u
+#define EXTENSION_AND 4u
+
+/* For trms, what words become that were `word`: the stamp, or the one behind it if the last write was, or may be, somebody else's. */
+static void make_seen(struct maker *m, const struct stale_read *r, unsigned word, unsigned other)
+{
+	struct emit *e = &m->e;
+	struct address behind = { .base = m->stamp, .index = NO_REGISTER, .displacement = 1 };
+
+	if (!m->checked_writes) {
+		if (word >= 8)
+			emit_byte(e, 0x41);
+		emit_byte(e, 0xf7);                               /* not */
+		emit_byte(e, 0xd0 | (word & 7));
+		emit_with_constant(e, EXTENSION_AND, word, 1);
+		behind = (struct address){ .base = m->stamp, .index = (int)word };
+	}
+	emit_memory(e, 0x8d, word, (struct operand){ &behind, false, false }, 0);
+	emit_with_constant(e, EXTENSION_OR, word, STAMP_MARKS);
+	if (r->bytes == 4)
+		return;
+	emit_rotate(e, other, word, 32);
+	emit_byte(e, 0x48 | (other >> 3) << 2 | word >> 3);       /* or %other, %word */
+	emit_byte(e, 0x09);
+	emit_byte(e, 0xc0 | (other & 7) << 3 | (word & 7));
 }
 
 /* Where the log ends, which is looked at only where the log of some stack may be closed: then `c`. */
@@ -126,7 +171,11 @@ static void append(struct maker *m, const struct stale_read *r, struct cold *c, 
 	emit_memory(e, 0x89, word, (struct operand){ &entry, true, wide }, 0);
 	if (end == (unsigned)m->stamp)
 		emit_restore(e, end, CTX_TOP);
-	emit_memory(e, 0x89, (unsigned)m->stamp, (struct operand){ &r->words, true, wide }, 0);
+	if (observer.trms)
+		make_seen(m, r, word, end);
+	emit_memory(e, 0x89, observer.trms ? word : (unsigned)m->stamp, (struct operand){ &r->words, true, wide }, 0);
+	if (observer.trms && wide && end == (unsigned)m->stamp)
+		emit_restore(e, end, CTX_TOP);
 	if (observer.vectors) {
 		vectors_log_more(e, wide ? 2 : 1);
 	} else {
@@ -262,7 +311,7 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 	int dead = NO_REGISTER;
 
 	spare_address(m, r);
-	if (stalereads_can_take(r))
+	if (stalereads_can_take(r) || (is_whole(r) && observer.vectors))
 		dead = dead_register(m, r);
 	if (dead != NO_REGISTER) {
 		emit_loaded(m, r, (unsigned)dead);
