@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Reads that are most often stale: what becomes of them lies in the block, and
- * a fresh word jumps over it. For rms that is all of what gate.S does: the
- * word goes into the log, and the cell becomes the top's; for trms where a register is free. Whatever is not
- * usual (a word that is no ordinary stamp, two that are not alike, a full log)
+ * a fresh word jumps over it. For rms, and for trms where a register is free,
+ * that is all of what gate.S does: the word goes into the log, and the cell
+ * becomes the top's. Whatever is not usual (a word that is no ordinary stamp, two that are not alike, a full log)
  * goes to gate.S with nothing done.
  */
 #include "sources/translator/checkparts.h"
@@ -77,14 +77,27 @@ static void spare_address(const struct maker *m, struct stale_read *r)
 		r->taken |= (uint16_t)(1u << r->at.index);
 }
 
-/* cmp $value, %reg, of 32 bits, and the jump to gate.S. */
+/* What an instruction with a constant does, as its code has it. */
+#define WITH_OR 1u
+#define WITH_AND 4u
+#define WITH_COMPARE 7u
+
+/* One of these, with a register of 32 bits. */
+static void emit_with_constant(struct emit *e, unsigned what, unsigned reg, uint32_t value)
+{
+	bool little = (int32_t)value == (int8_t)value;
+
+	if (reg >= 8)
+		emit_byte(e, 0x41);
+	emit_byte(e, little ? 0x83 : 0x81);
+	emit_byte(e, 0xc0 | what << 3 | (reg & 7));
+	emit_bytes(e, &value, little ? 1 : 4);
+}
+
+/* A comparison, and the jump to gate.S. */
 static void emit_unless(struct maker *m, struct cold *c, unsigned reg, uint32_t value, int condition)
 {
-	if (reg >= 8)
-		emit_byte(&m->e, 0x41);
-	emit_byte(&m->e, 0x81);
-	emit_byte(&m->e, 0xf8 | (reg & 7));
-	emit_32(&m->e, value);
+	emit_with_constant(&m->e, WITH_COMPARE, reg, value);
 	making_jump(m, c, condition);
 }
 
@@ -107,21 +120,6 @@ bool stalereads_can_take(const struct stale_read *r)
 	return !observer.trms && is_whole(r);
 }
 
-/* `opcode` (or its extension) with a register of 32 bits and a constant of 8 or 32 bits. */
-static void emit_with_constant(struct emit *e, unsigned extension, unsigned reg, int32_t value)
-{
-	bool little = value == (int8_t)value;
-
-	if (reg >= 8)
-		emit_byte(e, 0x41);
-	emit_byte(e, little ? 0x83 : 0x81);
-	emit_byte(e, 0xc0 | extension << 3 | (reg & 7));
-	emit_bytes(e, &value, little ? 1 : 4);
-}
-
-#define EXTENSION_OR 1u
-#define EXTENSION_AND 4u
-
 /* For trms, what words become that were `word`: the stamp, or the one behind it if the last write was, or may be, somebody else's. */
 static void make_seen(struct maker *m, const struct stale_read *r, unsigned word, unsigned other)
 {
@@ -133,11 +131,11 @@ static void make_seen(struct maker *m, const struct stale_read *r, unsigned word
 			emit_byte(e, 0x41);
 		emit_byte(e, 0xf7);                               /* not */
 		emit_byte(e, 0xd0 | (word & 7));
-		emit_with_constant(e, EXTENSION_AND, word, 1);
+		emit_with_constant(e, WITH_AND, word, 1);
 		behind = (struct address){ .base = m->stamp, .index = (int)word };
 	}
 	emit_memory(e, 0x8d, word, (struct operand){ &behind, false, false }, 0);
-	emit_with_constant(e, EXTENSION_OR, word, STAMP_MARKS);
+	emit_with_constant(e, WITH_OR, word, STAMP_MARKS);
 	if (r->bytes == 4)
 		return;
 	emit_rotate(e, other, word, 32);
