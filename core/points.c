@@ -32,10 +32,14 @@ uint64_t slope_points_edge(uint64_t n, uint32_t bits)
 	return top <= bits ? n : n >> (top - bits) << (top - bits);
 }
 
-/* Sizes are small numbers, often neighbours: one multiplication spreads them well enough. */
+/*
+ * Sizes are small numbers, often neighbours: as many as there are slots in a row have a slot each, so that most are found
+ * at the first look. Others are shifted by where their row begins.
+ */
 static size_t find_slot(const struct slope_points *points, uint64_t n)
 {
-	size_t i = (n * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (points->slots - 1);
+	uint64_t row = n >> __builtin_ctzll(points->slots);
+	size_t i = (n + (row * UINT64_C(0x9e3779b97f4a7c15) >> 32)) & (points->slots - 1);
 
 	while (points->slot[i] && slope_points_row(points, points->slot[i] - 1)->n != n)
 		i = (i + 1) & (points->slots - 1);
