@@ -104,6 +104,7 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		  "with --verify or --perturbation: print JSON (schema slope-verify/1, slope-perturbation/1)", 0, 0 },
 		{ "quiet", 'q', SLOPE_OPTION_FLAG, &s->quiet, NULL, "no closing line", 0, 0 },
 		{ "stamp-limit", 0, SLOPE_OPTION_NUMBER, &s->stamp_limit, "N", NULL, 16, UINT32_MAX },
+		{ "block-runs", 0, SLOPE_OPTION_NUMBER, &s->block_runs, "N", NULL, 16, 32768 },
 		{ "access", 0, SLOPE_OPTION_CHOICE, &s->access, "inline|call|ir|narrow", NULL, 0, 0 },
 		{ 0 },
 	};

@@ -8,6 +8,7 @@
 #include "sources/translator/making.h"
 #include "sources/translator/observing.h"
 #include "sources/translator/following.h"
+#include "sources/translator/rates.h"
 #include "sources/translator/vectors.h"
 
 static struct maker maker;               /* one block at a time */
@@ -336,6 +337,7 @@ static const struct block *translate(uint64_t pc, int prefer)
 	m->checks = 0;
 	if (observer.on)
 		checks_place(m);
+	m->counted = rates_begin(pc, checks_can_count(m), &prefer);
 	choose_registers(m, prefer);
 	checks_borrow(m);
 	choose_count(m);

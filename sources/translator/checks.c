@@ -22,6 +22,7 @@
  * What one check of the trace has seen need not be checked again.
  */
 #include "sources/translator/checkparts.h"
+#include "sources/translator/rates.h"
 #include "sources/translator/vectors.h"
 
 #define SEEN_MAX 64u
@@ -288,6 +289,37 @@ static bool is_stored_at_once(const struct maker *m, const struct access *a, uns
 	       (a->bytes < 4 ? odd + a->bytes <= 4 : !odd && a->bytes % 4 == 0);
 }
 
+/* A write that finds other stamps than the top's so often that nobody can foretell it, or nearly always. */
+static bool stores_anyway(const struct maker *m, const struct access *a)
+{
+	return !m->checked_writes && stalereads_can_count(a) && rates_of(m->trace.step[a->step].pc, a->write) > RATE_FRESH;
+}
+
+/* Such a one stores without a look whether it must, where there are words of a thread's already. */
+static void emit_anyway(struct maker *m, struct cold *c, const struct address *words, uint32_t bytes)
+{
+	struct emit *e = &m->e;
+	const uint32_t least = STAMP_LEAST;
+
+	if (runtime.precise) {
+		load_address(e, (unsigned)m->stamp, &c->at, -(int64_t)PLAN_LOWEST);
+		emit_context(e, 0x3b, (unsigned)m->stamp, CTX_SPAN);
+		emit_restore(e, (unsigned)m->stamp, CTX_TOP);
+		making_jump(m, c, CONDITION_NOT_BELOW);
+	}
+	for (uint32_t k = 0; k < bytes; k += 4) {
+		emit_memory(e, 0x81, 7, (struct operand){ words, true, false }, k);       /* cmpl */
+		emit_bytes(e, &least, 4);
+		making_jump(m, c, CONDITION_LESS);
+	}
+	emit_stamps(m, words, bytes, 0);
+}
+
+static uint16_t *counter_of(const struct maker *m, const struct access *a)
+{
+	return m->counted && stalereads_can_count(a) ? rates_counter(m->trace.step[a->step].pc, a->bytes, a->write) : NULL;
+}
+
 static void emit_check(struct maker *m, const struct access *a, unsigned step, bool kept)
 {
 	struct address at = address_at(m, a, step), cells = at;
@@ -315,7 +347,7 @@ static void emit_check(struct maker *m, const struct access *a, unsigned step, b
 	}
 	struct stale_read read = {
 		.at = at, .words = words, .read = a->bytes, .bytes = bytes, .step = step, .taken = by_register ? (uint16_t)(1u << reg) : 0,
-		.guessed = guessed,
+		.guessed = guessed, .counter = counter_of(m, a), .either = stalereads_are_either(m, a),
 	};
 
 	if (stalereads_are_often(m, a)) {
@@ -329,7 +361,9 @@ static void emit_check(struct maker *m, const struct access *a, unsigned step, b
 	c->stale = read;
 	c->far = is_far(&at);
 	c->live = runtime.precise ? UINT16_MAX : m->trace.step[step].live;
-	if (is_on_stack(a) && !a->write && a->bytes == 8) {
+	if (a->write && stores_anyway(m, a)) {
+		emit_anyway(m, c, &words, bytes);
+	} else if (is_on_stack(a) && !a->write && a->bytes == 8) {
 		/* What the activation keeps there it has written itself: most often one comparison will do. */
 		c->alike = true;
 		emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ &words, true, true }, 0);
@@ -415,8 +449,32 @@ void checks_borrow(struct maker *m)
 	}
 }
 
+bool checks_can_count(const struct maker *m)
+{
+	if (m->trace.doubt || m->trace.step[0].live_flags)
+		return false;
+	for (unsigned n = 0; n < m->checks; n++)
+		if (!m->check[n].called && stalereads_can_count(&m->trace.access[m->check[n].access]))
+			return true;
+	return false;
+}
+
+/* The block has run once more. */
+static void emit_run(struct maker *m)
+{
+	struct cold *c = making_cold(m, COLD_COUNTED);
+
+	emit_bytes(&m->e, "\xff\x0c\x25", 3);                    /* decl */
+	emit_32(&m->e, (uint32_t)(uint64_t)rates_left(m->counted));
+	making_jump(m, c, CONDITION_EQUAL);
+	c->back = m->e.at;
+	m->counted->back = (uint32_t)(uint64_t)c->back;
+}
+
 void checks_emit(struct maker *m, unsigned step)
 {
+	if (!step && m->counted)
+		emit_run(m);
 	if (step == m->borrow_from)
 		emit_save(&m->e, (unsigned)m->spare, CTX_SPARE_HOME);
 	for (unsigned n = 0; n < m->checks; n++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sources/translator/codecache.h"
+#include "sources/translator/rates.h"
 
 #include <linux/mman.h>
 
@@ -68,6 +69,7 @@ bool codecache_init(struct codecache *c)
 
 void codecache_empty(struct codecache *c)
 {
+	rates_forget();
 	slope_arena_fini(&c->arena);
 	start_empty(c);
 	memset(codecache_table, 0, sizeof codecache_table);
@@ -211,7 +213,7 @@ static void forget_target(struct codecache *c, const struct block *b)
 
 	if (!at || !*at || target_at((uint32_t)*at)->code != b->code)
 		return;
-	if (target_at((uint32_t)*at)->module)
+	if (target_at((uint32_t)*at)->module && b->landed)
 		forget_landings(c, b->landing);
 	for (unsigned half = 0; half < 2; half++)
 		if (codecache_table[half][b->pc % CODECACHE_TABLE] == (uint32_t)*at)
@@ -238,6 +240,22 @@ static void kill(struct codecache *c, struct block *b)
 		store_displacement(l->patch, l->way_out);
 	for (struct codecache_link *l = b->from; l; l = l->next_from)
 		store_displacement(l->patch, l->way_out);
+}
+
+void codecache_retire(struct codecache *c, uint64_t pc)
+{
+	uint64_t *place = slope_map_get(&c->by_pc, pc), *call;
+	struct block *b = place ? (struct block *)*place : NULL;
+
+	if (!b)
+		return;
+	*place = 0;
+	forget_target(c, b);
+	if (b->call_pc && (call = slope_map_get(&c->call_by_pc, b->call_pc)))
+		*call = 0;
+	for (struct codecache_link *l = b->to; l; l = l->next_to)
+		store_displacement(l->patch, l->way_out);
+	b->to = NULL;
 }
 
 void codecache_drop(struct codecache *c, uint64_t pc)

@@ -65,7 +65,7 @@ struct block {
 	uint32_t cold, cold_bytes;   /* its rarely needed part */
 	uint32_t landing;            /* enters it when r11 is whatever it is, and the program's value at CTX_STAMP_HOME; 0: none does */
 	struct block_facts facts;
-	bool dead;
+	bool dead, landed;           /* landed: a table of landings may have it */
 	uint64_t call_pc;            /* of the call that is made in it, or 0 */
 	struct codecache_link *to, *from;    /* branches to it, and its own */
 	uint32_t marks;
@@ -140,6 +140,9 @@ void codecache_drop_if(struct codecache *c, uint64_t page, bool (*is)(void *data
 
 /* Code in this range has changed or is gone. */
 void codecache_changed(struct codecache *c, uint64_t start, uint64_t bytes);
+
+/* The block at this address is to be made anew, if there is one; who is in it may go on. */
+void codecache_retire(struct codecache *c, uint64_t pc);
 
 /* The block at this address is made of code that has changed since. */
 void codecache_drop(struct codecache *c, uint64_t pc);

@@ -88,6 +88,7 @@ static void cold_read(struct maker *m, struct cold *c)
 {
 	if (c->alike)
 		compare_both(m, c);
+	count_stale(m, &c->stale);
 	if (stalereads_can_take(&c->stale)) {
 		stalereads_take(m, &c->stale);
 		emit_near(&m->e, 0xe9, (uint64_t)c->back);
@@ -127,6 +128,7 @@ static void cold_write(struct maker *m, const struct cold *c)
 	struct emit *e = &m->e;
 	uint8_t *far, *odd;
 
+	count_stale(m, &c->stale);
 	if (m->checked_writes) {
 		call_and_go_back(m, c, slope_gate_writes[m->stamp], slope_gate_write_any);
 		return;
@@ -179,6 +181,10 @@ void checks_cold(struct maker *m, struct cold *c)
 		call_and_go_back(m, c, reads_of(m), slope_gate_read_any);
 	} else if (c->kind == COLD_WRITE) {
 		cold_write(m, c);
+	} else if (c->kind == COLD_COUNTED) {
+		emit_save(&m->e, REG_RAX, CTX_REG(REG_RAX));
+		emit_constant(&m->e, REG_RAX, (uint64_t)m->counted);
+		emit_near(&m->e, 0xe9, (uint64_t)slope_gate_counted);
 	} else {
 		/* The block that comes instead begins with this step, and counts it as a block. */
 		int32_t before = c->step ? (int32_t)s[-1].instructions : 0, all = c->step >= m->counted_at;

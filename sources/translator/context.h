@@ -380,6 +380,8 @@ extern const char slope_gate_first[] __asm__("__start_slope_gate_code"), slope_g
 
 /* The kernel's signal return, for our own handler. */
 void slope_gate_sigreturn(void);
+/* Jumped to out of a block that has run so often: eax is its struct rates_block, the program's rax is in the context. */
+void slope_gate_counted(void);
 #endif
 
 #endif

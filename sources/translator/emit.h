@@ -152,6 +152,7 @@ static inline uint8_t *emit_short_jump_ahead(struct emit *e, unsigned condition)
 
 static inline void emit_short_land(struct emit *e, uint8_t *behind)
 {
+	SLOPE_ASSERT(e->at - behind < 128);
 	behind[-1] = (uint8_t)(e->at - behind);
 }
 

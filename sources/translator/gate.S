@@ -2,12 +2,13 @@
 /* The ways between C and translated code; context.h says what each is for. */
 #include "sources/translator/context.h"
 #include "sources/translator/plan.h"
+#include "sources/translator/rates.h"
 #include "sources/translator/sums.h"
 
 	.section slope_gate_code, "ax", @progbits
 	.globl _start, slope_gate_start, slope_gate_leave, slope_gate_report, slope_gate_syscall, slope_gate_sigreturn
 	.globl slope_gate_reads, slope_gate_writes, slope_gate_read_any_by_c, slope_gate_write_any, slope_gate_apart, slope_gate_apart_in_c
-	.globl slope_gate_return_missed
+	.globl slope_gate_return_missed, slope_gate_counted
 	.globl slope_gate_quick_jump_from_stub, slope_gate_quick_call, slope_gate_quick_call_address
 	.globl slope_gate_quick_jump, slope_gate_return_event
 	.globl slope_gate_plain_return, slope_gate_plain_return_event
@@ -29,6 +30,25 @@ slope_gate_start:
 	and $-16, %rsp
 	mov %rsp, %gs:CTX_HOST_RSP
 	jmp enter
+
+/* A block has run so often. */
+slope_gate_counted:
+	mov %rdi, %gs:CTX_REG(7)
+	mov %rsi, %gs:CTX_REG(6)
+	mov %rdx, %gs:CTX_REG(2)
+	mov %eax, %edi
+	mov RATES_BACK(%rdi), %eax
+	mov %rax, %gs:CTX_KEPT
+	mov $rates_reached, %eax
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
+	call slope_gate_report
+	mov %gs:CTX_REG(4), %rsp
+	mov %gs:CTX_REG(2), %rdx
+	mov %gs:CTX_REG(6), %rsi
+	mov %gs:CTX_REG(7), %rdi
+	mov %gs:CTX_REG(0), %rax
+	jmp *%gs:CTX_KEPT
 
 /* Called on our stack; the return address is that of the site's record. */
 slope_gate_leave:

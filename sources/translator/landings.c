@@ -105,9 +105,13 @@ static void jumped(uint64_t target, uint64_t sp, struct codecache_jumps *j)
 
 	lock_take(&runtime.lock);
 	known = codecache_target(target);
-	for (uint32_t n = 0; known && known->module == j->module && n < j->entries; n++)
-		if (tablejumps_entry(j->start, j->bytes, n) == target)
+	struct block *block = known ? (struct block *)codecache_find(&runtime.cache, target) : NULL;
+
+	for (uint32_t n = 0; block && known->module == j->module && n < j->entries; n++)
+		if (tablejumps_entry(j->start, j->bytes, n) == target) {
+			block->landed = true;
 			__atomic_store_n(&codecache_landings(j)[n], known->landing, __ATOMIC_RELEASE);
+		}
 	lock_give(&runtime.lock);
 	activations_jump_address(target, sp, j->code);
 }

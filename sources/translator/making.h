@@ -7,6 +7,7 @@
  *   outline.h    how long they are and where they lead, without decoding each
  *   checks.c     the checks of their reads and writes: where, and what they are
  *   stalereads.c reads that most often do not pass
+ *   rates.c      which these are: counted in the first translation of each block
  *   vectors.c    vector registers that are ours, and instructions that name them
  *   coldchecks.c what becomes of those that do not pass
  *   exits.c      direct ways out of the block, and its costs
@@ -60,13 +61,15 @@ struct stale_read {
 	unsigned step;
 	uint16_t taken;              /* registers that `words` are reached by, besides those of `at` */
 	bool guessed;                /* if the base is a multiple of 4 */
+	uint16_t *counter;           /* of stale ones, or NULL */
+	bool either;                 /* nobody can foretell whether it is stale */
 };
 
 /* A piece of the cold part, entered by jumps and, where it comes back, left by one. */
 struct cold {
 	/* Those of checks.c, those of transfers.c. */
 	enum {
-		COLD_READ, COLD_STALE_READ, COLD_WRITE, COLD_ODD_STACK,
+		COLD_READ, COLD_STALE_READ, COLD_WRITE, COLD_ODD_STACK, COLD_COUNTED,
 		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_AWAY, COLD_OTHER_TABLE, COLD_UNKNOWN_LANDING,
 		COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED,
 		/* and of pathcode.c */
@@ -132,6 +135,7 @@ struct maker {
 	uint32_t marks;
 	unsigned borrow_from, borrow_to;     /* from the checks of the one step to those of the other the spare register is borrowed */
 	uint64_t call_pc;            /* of the call that is made here, 0: none, or one that is made elsewhere */
+	struct rates_block *counted; /* its runs and stale reads are counted; NULL: they are not */
 	struct codecache_jumps *jumps;       /* the table that it jumps by at its end, and how; NULL: none that has landings */
 	struct table_use use;
 	struct known_path path;      /* CTX_PATH on the way that is being made */
@@ -179,6 +183,8 @@ static inline bool making_branches_last(const struct maker *m)
 void checks_place(struct maker *m);
 /* Finds out for which of them the spare register is needed; both are chosen. */
 void checks_borrow(struct maker *m);
+/* Are there reads whose rates are worth to be known, and is there a place to count the block's runs? */
+bool checks_can_count(const struct maker *m);
 /* Those that come before this step. */
 void checks_emit(struct maker *m, unsigned step);
 void checks_cold(struct maker *m, struct cold *c);

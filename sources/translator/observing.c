@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sources/translator/observing.h"
+#include "sources/translator/rates.h"
 
 #include <linux/fcntl.h>
 #include <linux/mman.h>
@@ -12,7 +13,8 @@
 #define BASE_REACH 256u
 #define PAGEMAP_RUN 512u
 
-struct observer observer = { .cost = "ir", .input = "trms", .cell_bytes = 4, .unit_ir = -1, .unit_bb = -1, .unit_time = -1 };
+struct observer observer = { .cost = "ir", .input = "trms", .cell_bytes = 4, .block_runs = RATES_RUNS,
+				 .unit_ir = -1, .unit_bb = -1, .unit_time = -1 };
 
 /* ---- options ---- */
 
@@ -92,6 +94,7 @@ bool observing_option(const char *option)
 	       take_number(option, "--path-sample=", &o->path_sample) ||
 	       take_number(option, "--main-pid=", &o->main_pid) || take_number(option, "--cell=", &o->cell_bytes) ||
 	       take_number(option, "--max-points=", &o->max_points) || take_number(option, "--stamp-limit=", &o->stamp_limit) ||
+	       take_number(option, "--block-runs=", &o->block_runs) ||
 	       take_text(option, "--cost=", &o->cost) || take_text(option, "--input=", &o->input) ||
 	       take_pattern(option, "--toggle=", &o->toggle) || take_pattern(option, "--only=", &o->only) ||
 	       take_pattern(option, "--skip=", &o->skip);

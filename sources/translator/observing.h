@@ -65,6 +65,7 @@ struct observer {
 	uint64_t path_sample;        /* one activation in so many is measured */
 	const char *out, *cost, *input;
 	uint64_t main_pid, cell_bytes, max_points, stamp_limit;
+	uint64_t block_runs;         /* --block-runs: after so many a block is made anew (rates.h) */
 	struct patterns toggle, only, skip;
 
 	struct slope_session session;

@@ -7,12 +7,43 @@
  * goes to gate.S with nothing done.
  */
 #include "sources/translator/checkparts.h"
+#include "sources/translator/rates.h"
 #include "sources/translator/vectors.h"
 
-/* Off the stack and not in a loop, six reads of ten are the first ones of their activation. */
+bool stalereads_can_count(const struct access *a)
+{
+	return a->at.base != REG_RSP && a->bytes <= 8 && !(a->bytes & (a->bytes - 1));
+}
+
+/* In a loop: does the register at the access's step come from one that only constants are added to, each time round? */
+static bool is_strided(const struct maker *m, unsigned step, int reg)
+{
+	const struct step *s = m->trace.step;
+	uint16_t id = reg == NO_REGISTER ? 0 : s[step].origin[reg].id;
+
+	for (unsigned r = 0; r < REGISTERS; r++)
+		if (s[0].origin[r].id == id)
+			return s[m->trace.steps - 1].origin[r].id == id;
+	return reg == NO_REGISTER;
+}
+
+/* Going through memory in steps, stale ones come in a rhythm that processors find out, unless each time is short. */
+bool stalereads_are_either(const struct maker *m, const struct access *a)
+{
+	enum rate rate = stalereads_can_count(a) ? rates_of(m->trace.step[a->step].pc, a->write) : RATE_UNKNOWN;
+	bool strided = m->loops && is_strided(m, a->step, a->at.base) && is_strided(m, a->step, a->at.index);
+
+	return rate == RATE_EITHER || (rate == RATE_STEPS && !strided);
+}
+
+/* As far as nobody knows: off the stack and not in a loop, six reads of ten are the first ones of their activation. */
 bool stalereads_are_often(const struct maker *m, const struct access *a)
 {
-	return !a->write && a->at.base != REG_RSP && a->bytes <= 8 && !(a->bytes & (a->bytes - 1)) && !m->loops;
+	if (a->write || !stalereads_can_count(a))
+		return false;
+	enum rate rate = rates_of(m->trace.step[a->step].pc, a->write);
+
+	return rate == RATE_UNKNOWN ? !m->loops : rate != RATE_FRESH;
 }
 
 /* A register that nobody needs, or NO_REGISTER. */
@@ -31,14 +62,14 @@ static int dead_register(const struct maker *m, const struct stale_read *r)
 #define END_HOME 1
 
 /* The same; else the spare one, or any, which is kept at `home` if it is the program's now. */
-static unsigned take_register(struct maker *m, struct stale_read *r, unsigned home, int *kept)
+static unsigned take_register(struct maker *m, struct stale_read *r, unsigned home, int *kept, bool may_be_stamp)
 {
 	int dead = dead_register(m, r);
 	unsigned reg = (unsigned)dead;
 	bool own = dead == NO_REGISTER;
 
 	*kept = NO_REGISTER;
-	if (own && home == END_HOME && observer.vectors)
+	if (own && may_be_stamp && observer.vectors)
 		return (unsigned)m->stamp;                        /* which can be had again */
 	if (own && !(r->taken >> m->spare & 1)) {
 		reg = (unsigned)m->spare;
@@ -224,8 +255,8 @@ void stalereads_take(struct maker *m, struct stale_read *r)
 
 	spare_address(m, r);
 	bool by_vector = observer.vectors && dead_register(m, r) == NO_REGISTER;
-	unsigned word = by_vector ? (unsigned)m->stamp : take_register(m, r, WORD_HOME, &c->kept[WORD_HOME]);
-	unsigned end = by_vector ? word : take_register(m, r, END_HOME, &c->kept[END_HOME]);
+	unsigned word = by_vector ? (unsigned)m->stamp : take_register(m, r, WORD_HOME, &c->kept[WORD_HOME], false);
+	unsigned end = by_vector ? word : take_register(m, r, END_HOME, &c->kept[END_HOME], true);
 
 	if (runtime.precise)
 		emit_range(m, c, &r->at, word);
@@ -294,12 +325,49 @@ static void emit_loaded(struct maker *m, struct stale_read *r, unsigned word)
 	emit_compare(e, word, (unsigned)m->stamp, wide);
 	uint8_t *fresh = jump_over(e, CONDITION_NOT_LESS);
 
+	count_stale(m, r);
 	emit_unless(m, unlike, word, STAMP_LEAST, CONDITION_LESS);
-	unsigned end = take_register(m, r, END_HOME, &full->kept[END_HOME]);
+	unsigned end = take_register(m, r, END_HOME, &full->kept[END_HOME], true);
 
 	append(m, r, full, word, end);
 	land_over(e, fresh);
 	unlike->back = e->at;
+}
+
+/*
+ * Without a branch: the word becomes an entry of the log, which counts only if it is stale, and the greater of
+ * it and the stamp becomes the word.
+ */
+static void emit_either(struct maker *m, struct stale_read *r)
+{
+	struct cold of = cold_of(r), *c = add_cold(m, &of);
+	struct emit *e = &m->e;
+	struct address entry = { .index = NO_REGISTER, .displacement = -GS_BIAS };
+	unsigned word = take_register(m, r, WORD_HOME, &c->kept[WORD_HOME], false);
+	unsigned end = take_register(m, r, END_HOME, &c->kept[END_HOME], false), stamp = (unsigned)m->stamp;
+
+	if (runtime.precise)
+		emit_range(m, c, &r->at, word);
+	emit_memory(e, 0x8b, word, (struct operand){ &r->words, true, false }, 0);
+	emit_unless(m, c, word, STAMP_LEAST, CONDITION_LESS);
+	load_end(m, c, end);
+	entry.base = (int)end;
+	emit_memory(e, 0x89, word, (struct operand){ &entry, true, false }, 0);
+	emit_compare(e, word, stamp, false);
+	if (word >= 8 || stamp >= 8)
+		emit_byte(e, 0x40 | (word >> 3) << 2 | stamp >> 3);       /* cmovb %stamp, %word */
+	emit_bytes(e, "\x0f\x42", 2);
+	emit_byte(e, 0xc0 | (word & 7) << 3 | (stamp & 7));
+	if (end >= 8)
+		emit_byte(e, 0x45);                                       /* sbb %end, %end */
+	emit_byte(e, 0x19);
+	emit_byte(e, 0xc0 | (end & 7) << 3 | (end & 7));
+	emit_memory(e, 0x89, word, (struct operand){ &r->words, true, false }, 0);
+	emit_with_constant(e, WITH_AND, end, 4);
+	vectors_put(e, VECTORS_FREE, end);
+	vectors_log_more_by_free(e);
+	stalereads_give_back(m, c);
+	c->back = e->at;
 }
 
 void stalereads_emit(struct maker *m, struct stale_read *r)
@@ -309,6 +377,10 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 	int dead = NO_REGISTER;
 
 	spare_address(m, r);
+	if (r->either && observer.vectors && !observer.trms && r->bytes == 4) {
+		emit_either(m, r);
+		return;
+	}
 	if (stalereads_can_take(r) || (is_whole(r) && observer.vectors))
 		dead = dead_register(m, r);
 	if (dead != NO_REGISTER) {
@@ -324,6 +396,7 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 
 	if (stale)
 		emit_short_land(e, stale);
+	count_stale(m, r);
 	if (stalereads_can_take(r)) {
 		stalereads_take(m, r);
 	} else {

@@ -42,8 +42,9 @@ void vectors_log_end(struct emit *e, unsigned reg);
 void vectors_log_more(struct emit *e, unsigned entries);
 void vectors_cost_more(struct emit *e, int32_t cost);
 
-/* The free one of ours, of 4 or 8 bytes, to that place. */
+/* The free one of ours: its lower half as more bytes of the log; 4 or 8 bytes of it to that place. */
 #define VECTORS_FREE 7u
+void vectors_log_more_by_free(struct emit *e);
 void vectors_log_entry(struct emit *e, unsigned reg, bool wide);
 
 /* Around C in a signal handler: the sums come to the context if they are not there, and go back. */
