@@ -65,15 +65,20 @@ static struct slope_edge *widen(const struct slope_edge *old, uint32_t bin, stru
 	return e;
 }
 
-/* `e` takes the place of `old`, wherever a record knows it. O(callers). */
-static void replace(struct slope_record *callee, struct slope_edge *old, struct slope_edge *e)
+/* `e` comes between the edge, or the record, that points to the one behind it, and that one. */
+static void put_at(struct slope_edge *e, struct slope_edge **at, struct slope_edge *next)
 {
-	struct slope_edge **at = &callee->edges;
-
-	while (*at != old)
-		at = &(*at)->next;
+	e->at = at;
 	*at = e;
-	e->next = old->next;
+	e->next = next;
+	if (next)
+		next->at = &e->next;
+}
+
+/* `e` takes the place of `old`, wherever a record knows it. */
+static void replace(struct slope_record *callee, const struct slope_edge *old, struct slope_edge *e)
+{
+	put_at(e, old->at, old->next);
 	for (unsigned i = 0; i < 2 * SLOPE_EDGE_PAIRS; i++)
 		if (callee->edge[i] == old)
 			callee->edge[i] = e;
@@ -81,7 +86,7 @@ static void replace(struct slope_record *callee, struct slope_edge *old, struct 
 
 /*
  * The edge caller -> callee with a row for `bin`, from now on one of the two at
- * hand. NULL when memory runs out; nothing is lost then. O(1) but for a new bin.
+ * hand. NULL when memory runs out; nothing is lost then. O(1), and O(rows) for a new bin.
  */
 static struct slope_edge *edge_with(struct slope_thread *t, uint32_t caller, struct slope_record *callee, uint32_t bin,
 				    uint32_t units)
@@ -104,8 +109,7 @@ static struct slope_edge *edge_with(struct slope_thread *t, uint32_t caller, str
 			replace(callee, old, e);
 			slope_arena_free(arena, old, edge_bytes(old->rows, units));
 		} else {
-			e->next = callee->edges;
-			callee->edges = e;
+			put_at(e, &callee->edges, callee->edges);
 		}
 	}
 	if (pair[0] != e && pair[1] != e) {
@@ -121,7 +125,10 @@ void slope_tally_flush_any(struct slope_thread *t, const struct slope_frame *f, 
 
 	while (t->tallies > f->tally_base) {
 		const struct slope_tally *tally = slope_tally_at(t, --t->tallies, units);
-		struct slope_edge *e = edge_with(t, f->record->fn, tally->callee, bin, units);
+		struct slope_edge *e = slope_tally_known(tally->callee, f->record->fn, bin);
+
+		if (!e)
+			e = edge_with(t, f->record->fn, tally->callee, bin, units);
 
 		if (e) {
 			slope_tally_count(e, bin, tally, units);

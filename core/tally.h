@@ -80,6 +80,16 @@ SLOPE_INLINE void slope_tally_count(struct slope_edge *e, uint32_t bin, const st
 	tally->callee->tally = tally->outer;
 }
 
+/* The edge caller -> callee if it is at hand and has the row, else NULL. */
+SLOPE_INLINE struct slope_edge *slope_tally_known(struct slope_record *callee, uint32_t caller, uint32_t bin)
+{
+	struct slope_edge *const *pair = slope_record_pair(callee, caller), *e = pair[0];
+
+	if (!e || e->caller != caller)
+		e = pair[1];
+	return SLOPE_LIKELY(e && e->caller == caller && bin - e->first < e->rows) ? e : NULL;
+}
+
 /* As slope_tally_flush while the edges are at hand and have the row, as nearly always. False when some are left. */
 SLOPE_INLINE bool slope_tally_flush_known(struct slope_thread *t, const struct slope_frame *f, uint64_t n, uint32_t units)
 {
@@ -87,11 +97,9 @@ SLOPE_INLINE bool slope_tally_flush_known(struct slope_thread *t, const struct s
 
 	for (; i > base; i--) {
 		const struct slope_tally *tally = slope_tally_at(t, i - 1, units);
-		struct slope_edge *const *pair = slope_record_pair(tally->callee, caller), *e = pair[0];
+		struct slope_edge *e = slope_tally_known(tally->callee, caller, bin);
 
-		if (!e || e->caller != caller)
-			e = pair[1];
-		if (SLOPE_UNLIKELY(!e || e->caller != caller || bin - e->first >= e->rows))
+		if (!e)
 			break;
 		slope_tally_count(e, bin, tally, units);
 	}

@@ -36,7 +36,7 @@ struct slope_edge_row {
  * they add up to: slope_edge_totals.
  */
 struct slope_edge {
-	struct slope_edge *next;     /* of the same callee */
+	struct slope_edge *next, **at;   /* the next one of the same callee; what points to this one */
 	uint32_t caller;
 	uint16_t first, rows;        /* bins first .. first + rows - 1 have a row */
 	uint64_t nested[];           /* per unit: inclusive, of the callee's activations inside another one of it */

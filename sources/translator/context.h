@@ -136,11 +136,11 @@
 #define AGAIN_PLACES 16          /* SLOPE_AGAIN */
 #define AGAIN_SIZE_BITS 14       /* SLOPE_AGAIN_SIZE_BITS */
 /* of struct slope_edge with one unit, */
-#define EDGE_CALLER 8
-#define EDGE_FIRST 12
-#define EDGE_ROWS 14
-#define EDGE_NESTED 16
-#define EDGE_ROW 24
+#define EDGE_CALLER 16
+#define EDGE_FIRST 20
+#define EDGE_ROWS 22
+#define EDGE_NESTED 24
+#define EDGE_ROW 32
 #define EDGE_BITS 3              /* SLOPE_EDGE_BITS */
 #define EDGE_PAIRS 4             /* SLOPE_EDGE_PAIRS */
 /* of struct slope_tally with one unit, of struct codecache_target and of struct fiber. */
