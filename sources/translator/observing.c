@@ -10,6 +10,9 @@
 
 #define CLEAR_BY_PAGES_BYTES 65536u
 #define GROWTH_BYTES (1u << 20)
+#define LARGE_PAGE_BYTES (UINT64_C(1) << 21)
+#define ALLOTTED_MIN_BYTES (UINT64_C(4) << 20)
+#define ALLOTTED_MAX_BYTES (UINT64_C(256) << 20)       /* of all of them together: no more than so much can lie in pages hardly used */
 #define BASE_REACH 256u
 #define PAGEMAP_RUN 512u
 
@@ -268,6 +271,25 @@ void observing_grown(uint64_t address, uint64_t bytes)
 
 	if (core && core->shadow.window && observer.inlined && bytes <= GROWTH_BYTES)
 		system_call(__NR_madvise, (long)((char *)core->shadow.window + address), (long)bytes, MADV_POPULATE_WRITE, 0, 0, 0);
+}
+
+/*
+ * With threads each page of the shadow costs more than its two faults: for the second one, which takes the page of zeros away,
+ * all other processors are interrupted. So where a thread makes itself a large piece of memory, its shadow has large pages.
+ */
+void observing_allotted(uint64_t address, uint64_t bytes)
+{
+	const struct slope_thread *core = observer.on && observer.session.parallel ? context_here()->fiber->core : NULL;
+	uint64_t all;
+
+	if (!core || !core->shadow.window || !observer.inlined || bytes < ALLOTTED_MIN_BYTES || bytes > ALLOTTED_MAX_BYTES)
+		return;
+	all = __atomic_add_fetch(&observer.allotted_bytes, bytes, __ATOMIC_RELAXED);
+	uint64_t from = (uint64_t)core->shadow.window + address, to = (from + bytes) & -LARGE_PAGE_BYTES;
+
+	from = (from + LARGE_PAGE_BYTES - 1) & -LARGE_PAGE_BYTES;
+	if (all <= ALLOTTED_MAX_BYTES && from < to)
+		system_call(__NR_madvise, (long)from, (long)(to - from), MADV_HUGEPAGE, 0, 0, 0);
 }
 
 void observing_moved(uint64_t from, uint64_t to, uint64_t bytes)

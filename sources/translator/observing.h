@@ -65,6 +65,7 @@ struct observer {
 	uint64_t path_sample;        /* one activation in so many is measured */
 	const char *out, *cost, *input;
 	uint64_t main_pid, cell_bytes, max_points, stamp_limit;
+	uint64_t allotted_bytes;     /* observing_allotted */
 	uint64_t block_runs;         /* --block-runs: after so many a block is made anew (rates.h) */
 	struct patterns toggle, only, skip;
 
@@ -108,6 +109,8 @@ void observing_mapped(uint64_t address, uint64_t bytes, bool over);
 void observing_unmapped(uint64_t address, uint64_t bytes);
 /* The heap has so many more, pages of them. */
 void observing_grown(uint64_t address, uint64_t bytes);
+/* A piece of memory of the program's own, which it may write to. */
+void observing_allotted(uint64_t address, uint64_t bytes);
 void observing_moved(uint64_t from, uint64_t to, uint64_t bytes);
 /* A request of include/slope.h; the answer goes to the program's rdx. */
 void observing_request(const uint64_t *block);

@@ -63,6 +63,13 @@ static void code_may_change(uint64_t address, uint64_t bytes)
 		codecache_changed(&runtime.cache, address, slope_page_round(bytes));
 }
 
+/* Neither a stack nor an area of which most will stay unused. */
+static bool is_allotted(const uint64_t *a)
+{
+	return a[2] & PROT_WRITE && (a[3] & (MAP_TYPE | MAP_ANONYMOUS)) == (MAP_PRIVATE | MAP_ANONYMOUS) &&
+	       !(a[3] & (MAP_FIXED | MAP_STACK | MAP_NORESERVE));
+}
+
 static long do_mmap(const uint64_t *a)
 {
 	bool over = a[3] & MAP_FIXED && space_any(&runtime.space, a[0], slope_page_round(a[1]));
@@ -75,6 +82,8 @@ static long do_mmap(const uint64_t *a)
 	got = space_mmap(&runtime.space, a[0], a[1], (int)a[2], (int)a[3], (int)a[4], a[5]);
 	if (!system_failed(got))
 		observing_mapped((uint64_t)got, slope_page_round(a[1]), over);
+	if (!system_failed(got) && is_allotted(a))
+		observing_allotted((uint64_t)got, slope_page_round(a[1]));
 	return got;
 }
 
