@@ -265,7 +265,7 @@ void slope_frames_push_any(struct slope_thread *t, uint32_t fn, uint64_t sp, uin
 	uint32_t stamp = take_stamp(t, flags);
 
 	slope_frames_put(t, &(struct slope_frame){
-		.record = record, .fn = fn, .sp = sp, .flags = (uint16_t)flags, .tally_base = tally_base, .stamp = stamp,
+		.record = record, .fn = fn, .sp = sp, .flags = flags, .tally_base = tally_base, .stamp = stamp,
 		.log = slope_log_end(t),
 	}, cost, t->session->config.units);
 	if (slope_thread_depth(t) > t->max_depth)
@@ -289,7 +289,7 @@ static void lose_point(struct slope_thread *t)
 static void settle(struct slope_record *r, struct slope_again *a)
 {
 	struct slope_points *points = &r->points[r->points[SLOPE_METRIC_TRMS].last ? SLOPE_METRIC_TRMS : SLOPE_METRIC_RMS];
-	uint64_t times = a->count, n = a->like % (1u << SLOPE_AGAIN_SIZE_BITS), cost = a->like >> SLOPE_AGAIN_SIZE_BITS;
+	uint64_t times = a->count, n = a->like % (1u << SLOPE_AGAIN_SIZE_BITS) / 4, cost = a->like >> SLOPE_AGAIN_SIZE_BITS;
 	struct slope_point *row = times ? slope_points_turn_to(points, n) : NULL;
 
 	if (!row)

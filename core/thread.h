@@ -52,15 +52,15 @@ struct slope_again {
 };
 
 #define SLOPE_AGAIN 16u
-#define SLOPE_AGAIN_SIZE_BITS 14u
+#define SLOPE_AGAIN_SIZE_BITS 16u        /* of four times the size: so many bytes of the log */
 #define SLOPE_AGAIN_NONE UINT64_MAX
 
 /* Size and cost as one number, or SLOPE_AGAIN_NONE when they are too large for that. */
 SLOPE_INLINE uint64_t slope_again_like(uint64_t n, uint64_t cost)
 {
-	bool fits = n < (1u << SLOPE_AGAIN_SIZE_BITS) - 1 && cost >> (64 - SLOPE_AGAIN_SIZE_BITS) == 0;
+	bool fits = n < 1u << (SLOPE_AGAIN_SIZE_BITS - 2) && cost >> (64 - SLOPE_AGAIN_SIZE_BITS) == 0;
 
-	return SLOPE_LIKELY(fits) ? cost << SLOPE_AGAIN_SIZE_BITS | n : SLOPE_AGAIN_NONE;
+	return SLOPE_LIKELY(fits) ? cost << SLOPE_AGAIN_SIZE_BITS | n << 2 : SLOPE_AGAIN_NONE;
 }
 
 /*
@@ -109,10 +109,11 @@ struct slope_frame {
 	uint64_t sp;
 	uint32_t stamp, stamp_again; /* the same, for two words at once */
 	uint32_t tally_base;         /* where its tallies begin; a folded frame has its caller's */
-	uint16_t flags;
-	uint16_t log;                /* where its section of the log begins, in bytes: core/log.h */
-	uint32_t fn;                 /* of one without a record: slope_frame_fn */
+	uint32_t flags;
 	int64_t rms;                 /* first reads; see slope_frame_add */
+	uint16_t log;                /* where its section of the log begins, in bytes: core/log.h */
+	uint16_t beside;             /* a source may write to it */
+	uint32_t fn;                 /* of one without a record: slope_frame_fn */
 	uint64_t entry[SLOPE_UNITS_MAX];   /* the thread's cost when it began */
 	uint64_t child[SLOPE_UNITS_MAX];   /* of what it has called, where there are contexts */
 	int64_t extra;               /* trms - rms */

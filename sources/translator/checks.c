@@ -495,7 +495,7 @@ void checks_emit(struct maker *m, unsigned step)
 
 void checks_entry(struct maker *m, uint32_t fn)
 {
-	if (m->trace.step[0].live_flags) {
+	if (m->trace.step[0].live_flags || fn >= CTX_QUICKS) {
 		reports_call(&m->e, (const void *)activations_jump, (const struct argument[3]){
 			{ ARGUMENT_CONSTANT, fn }, { ARGUMENT_REGISTER, REG_RSP },
 		});

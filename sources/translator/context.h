@@ -117,9 +117,9 @@
 #define FRAME_RECORD 0
 #define FRAME_SP 8
 #define FRAME_STAMP 16           /* twice */
-#define FRAME_TALLIES 24         /* these three are one word */
+#define FRAME_TALLIES 24         /* these two are one word */
 #define FRAME_FLAGS 28
-#define FRAME_LOG 30
+#define FRAME_LOG 40             /* and these two, in words of 8 bytes, one vector: as CTX_LOG and CTX_COST */
 #define FRAME_ENTRY 48
 #define FRAME_BYTES 192
 /* of struct slope_record, */
@@ -132,9 +132,9 @@
 /* of struct slope_again, */
 #define AGAIN_LIKE 0
 #define AGAIN_COUNT 8
-#define AGAIN_BYTES_LOG2 4
+#define AGAIN_BYTES 16
 #define AGAIN_PLACES 16          /* SLOPE_AGAIN */
-#define AGAIN_SIZE_BITS 14       /* SLOPE_AGAIN_SIZE_BITS */
+#define AGAIN_SIZE_BITS 16       /* SLOPE_AGAIN_SIZE_BITS */
 /* of struct slope_edge with one unit, */
 #define EDGE_CALLER 16
 #define EDGE_FIRST 20
@@ -347,7 +347,10 @@ void slope_gate_write_any(void);
  * ours, the context has it.
  */
 struct usual_gates {
-	/* rax: the return address and, in its upper half, where in the cache that is; ecx: the function, rcx being kept as rax is. */
+	/*
+	 * rax: the return address and, in its upper half, where in the cache that is; ecx: the function, a number below CTX_QUICKS,
+	 * rcx being kept as rax is.
+	 */
 	void (*call)(void);
 	void (*call_address)(void);      /* the same, but rcx is the target; its own value is in the context */
 	void (*jump_from_stub)(void);    /* rcx is the target */

@@ -37,7 +37,7 @@ static void observe_call(struct maker *m, bool direct, uint64_t target, uint64_t
 		reports_call(&m->e, (const void *)activations_call_stub, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
 		return;
 	}
-	if (runtime.flags_cross_calls || !returns_to) {
+	if (runtime.flags_cross_calls || !returns_to || fn >= CTX_QUICKS) {
 		reports_call(&m->e, direct ? (const void *)activations_call : (const void *)activations_call_address,
 			     (const struct argument[3]){
 			{ direct ? ARGUMENT_CONSTANT : ARGUMENT_REGISTER, direct ? fn : REG_RCX }, { ARGUMENT_REGISTER, REG_RSP },

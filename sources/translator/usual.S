@@ -73,12 +73,10 @@
 	.endm
 
 /*
- * A frame for the function whose number is ecx. The return address lies behind ours. rdx, rsi and rdi have been kept, and
+ * A frame for the function whose number is ecx, and less than CTX_QUICKS. The return address lies behind ours. rdx, rsi and rdi have been kept, and
  * what rax was. It goes to `unusual` with rcx as it was, and to `same` if a jump stays in its function.
  */
 	.macro push_frame how, way, unusual, same
-	cmp $CTX_QUICKS, %ecx
-	jae \unusual
 	mov %gs:CTX_USUAL, %rsi
 	mov %gs:CTX_QUICK_AT(,%rcx,8), %rdx
 	mov CORE_FRAME(%rsi), %rdi
@@ -119,17 +117,16 @@
 	mov %rcx, FRAME_BYTES+FRAME_SP(%rdi)
 	mov %rcx, %gs:CTX_TOP_SP
 	mov %rdx, FRAME_BYTES+FRAME_RECORD(%rdi)
-	log_end \how, rax, eax
 	mov CORE_TALLIES(%rsi), %ecx
 	.if \how == IN_VECTORS
-	vmovhpd %xmm30, FRAME_BYTES+FRAME_ENTRY(%rdi)
+	vmovdqu64 %xmm30, FRAME_BYTES+FRAME_LOG(%rdi)
 	.else
+	mov %gs:CTX_LOG, %rax
 	mov %gs:CTX_COST, %rdx
+	mov %rax, FRAME_BYTES+FRAME_LOG(%rdi)
 	mov %rdx, FRAME_BYTES+FRAME_ENTRY(%rdi)
 	.endif
-	shl $48, %rax
-	or %rcx, %rax
-	mov %rax, FRAME_BYTES+FRAME_TALLIES(%rdi)       /* where the log ends, no flags, and where tallies begin */
+	mov %rcx, FRAME_BYTES+FRAME_TALLIES(%rdi)       /* and no flags */
 	add $FRAME_BYTES, %rdi
 	mov %rdi, CORE_FRAME(%rsi)
 	.endm
@@ -176,6 +173,8 @@
 	cmp PLAN_TARGETS(%rdx), %rcx
 	jne 9f
 	mov PLAN_TARGETS+TARGET_FN(%rdx), %ecx
+	cmp $CTX_QUICKS, %ecx
+	jae 9f
 	push_frame \how, \way, 9f
 	bring_target \how
 	bring \how, RAX
@@ -214,6 +213,16 @@
 	vmovdqu32 %zmm31, %gs:CTX_LOG_AT(%rdx)
 	.endm
 
+/* The caller is the topmost one again. rdx: its stack pointer. */
+	.macro pop_frame
+	add $-FRAME_BYTES, %rdi
+	mov FRAME_STAMP(%rdi), %rax
+	mov %rdi, CORE_FRAME(%rsi)
+	mov FRAME_SP(%rdi), %rdx
+	mov %rax, %gs:CTX_TOP
+	mov %rdx, %gs:CTX_TOP_SP
+	.endm
+
 	.macro leave_function how
 	keep \how, RSI
 	keep \how, RDI
@@ -225,40 +234,39 @@
 	mov CORE_FRAME(%rsi), %rdi
 	cmp %rsp, FRAME_SP(%rdi)
 	jne .Lunusual\how
-	mov FRAME_TALLIES(%rdi), %rdx
+	mov CORE_TALLIES(%rsi), %eax
 	cmpb $0, CORE_PLAIN(%rsi)
 	je .Lunusual\how
 	.if \how == IN_VECTORS
-	vpextrq $1, %xmm30, %rcx
+	vpsubq FRAME_LOG(%rdi), %xmm30, %xmm31
+	vpextrq $1, %xmm31, %rcx
 	.else
 	mov %gs:CTX_COST, %rcx
-	.endif
-	rorx $32, %rdx, %rax
 	sub FRAME_ENTRY(%rdi), %rcx
-	test %ax, %ax                                    /* flags */
-	jne .Lunusual\how
-	cmp %edx, CORE_TALLIES(%rsi)
+	.endif
+	cmp FRAME_TALLIES(%rdi), %rax
 	jne .Lhas_called\how
-	/* It has called nobody: all entries in its section of the log are its own, and the caller may look at them later. */
-	log_end \how, rdx, edx
-	shr $16, %eax
-	sub %eax, %edx
-	movzwl %dx, %eax
-	shr $2, %eax
+	/* It has no flags and has called nobody: all entries in its section of the log are its own, and the caller may look at them later. */
+	.if \how == IN_VECTORS
+	vpextrw $0, %xmm31, %eax
+	.else
+	mov %gs:CTX_LOG, %eax
+	sub FRAME_LOG(%rdi), %ax
+	movzwl %ax, %eax
+	.endif
 	mov FRAME_RECORD(%rdi), %rdx
 
-/* Its size is rax, its cost rcx: is it as one of the last? */
+/* Four times its size is rax, its cost rcx: is it as one of the last? */
 .Lcounted\how:
-	mov %rcx, %rsi
-	shl $AGAIN_SIZE_BITS, %rsi
-	or %rax, %rsi
-	add %ecx, %eax
-	and $AGAIN_PLACES-1, %eax
-	shl $AGAIN_BYTES_LOG2, %eax
-	cmp %rsi, RECORD_AGAIN+AGAIN_LIKE(%rdx,%rax)
+	lea (%rax,%rcx,4), %esi
+	shl $AGAIN_SIZE_BITS, %rcx
+	and $(AGAIN_PLACES-1)*4, %esi
+	or %rax, %rcx
+	cmp %rcx, RECORD_AGAIN+AGAIN_LIKE(%rdx,%rsi,AGAIN_BYTES/4)
 	jne .Lother_point\how
-	incq RECORD_AGAIN+AGAIN_COUNT(%rdx,%rax)
+	incq RECORD_AGAIN+AGAIN_COUNT(%rdx,%rsi,AGAIN_BYTES/4)
 	mov %gs:CTX_USUAL, %rsi
+	shr $AGAIN_SIZE_BITS, %rcx
 .Lpoint_counted\how:
 	decl RECORD_ACTIVE(%rdx)
 	jne .Lnested\how
@@ -270,14 +278,8 @@
 	add CORE_TALLY(%rsi), %rax
 	incq TALLY_CALLS-TALLY_BYTES(%rax)
 	add %rcx, TALLY_COST-TALLY_BYTES(%rax)
-.Lpop\how:
-	add $-FRAME_BYTES, %rdi
-	mov FRAME_STAMP(%rdi), %rax
-	mov %rdi, CORE_FRAME(%rsi)
-	mov FRAME_SP(%rdi), %rdx
-	mov %rax, %gs:CTX_TOP
-	mov %rdx, %gs:CTX_TOP_SP
-	/* Is the caller's section still short? */
+	pop_frame
+	/* Is the caller's section still short? Only where it goes on calling the same functions can it become long before it ends. */
 	log_length \how, eax
 	sub FRAME_LOG(%rdi), %ax
 	cmp $LOG_SECTION_BYTES, %eax
@@ -287,13 +289,12 @@
 	cmp %rsp, %rdx
 	jbe .Lnext\how
 	/* The address becomes that of its translation, so that a real return goes there. */
-	mov %esp, %ecx
-	and $CTX_RETURNS_MASK*8, %ecx
-	mov %gs:CTX_RETURNS(%rcx), %rax
-	mov %eax, %ecx
+	mov %esp, %eax
+	and $CTX_RETURNS_MASK*8, %eax
+	mov %gs:CTX_RETURNS(%rax), %ecx
+	mov %gs:CTX_RETURNS+4(%rax), %eax
 	cmp (%rsp), %rcx
 	jne 6f
-	shr $32, %rax
 	mov %rax, (%rsp)
 	bring_five \how
 	ret
@@ -318,19 +319,21 @@
 	inc %eax
 	mov %eax, CORE_TALLIES(%rsi)
 	mov %eax, RECORD_TALLY(%rdx)
-	jmp .Lpop\how
+.Lpop\how:
+	pop_frame
+	jmp .Lsection_short\how
 
 	.if \how == IN_MEMORY
 .Lhas_called\how:
 	.else
 /* Entries older than the frame are counted; of more than sixteen, those that the caller has use for close up. */
 .Lhas_called\how:
+	cmpl $0, FRAME_FLAGS(%rdi)
+	jne .Lunusual\how
 	keep \how, R8
 	mov %r9, %gs:CTX_REG(9)
-	log_length \how, r9d
-	shr $16, %eax
-	mov %eax, %r8d
-	sub %eax, %r9d
+	vpextrw $0, %xmm31, %r9d
+	movzwl FRAME_LOG(%rdi), %r8d
 	shr $2, %r9d
 	cmp $16, %r9d
 	ja 3f
@@ -392,6 +395,7 @@
 	mov FRAME_RECORD(%rdi), %rdx
 	kmovd %k7, %eax
 	vmovq %xmm31, %rcx
+	shl $2, %eax
 	bring \how, R8
 	mov %gs:CTX_REG(9), %r9
 	jmp .Lcounted\how
@@ -407,6 +411,8 @@
 	jmp 9b
 3:	lea (%r8,%r9,4), %eax
 	mov %r8d, %edx
+	cmp $LOG_SECTION_BYTES/4, %r9d
+	ja .Lfull\how
 	cmp $CTX_LOG_BYTES, %eax
 	ja .Lfull\how
 	xor %eax, %eax
@@ -433,7 +439,7 @@
 	mov %gs:CTX_USUAL, %rsi
 	jmp 1b
 
-/* What is behind its end may not be written to. */
+/* What is behind its end may not be written to; and of a long section C may take what the caller would look at again. */
 .Lfull\how:
 	bring \how, R8
 	mov %gs:CTX_REG(9), %r9
@@ -480,8 +486,9 @@
 /* ---- what of a return C does ---- */
 
 .Lother_point\how:
-	mov %esi, %eax
-	and $(1<<AGAIN_SIZE_BITS)-1, %eax
+	movzwl %cx, %eax
+	shr $AGAIN_SIZE_BITS, %rcx
+	shr $2, %eax
 	mov %gs:CTX_USUAL, %rsi
 	to_c
 	mov %rsi, %rdi
