@@ -3,6 +3,8 @@
 
 #define TALLIES_FIRST 128u
 
+const struct slope_edge slope_edge_none = { .caller = UINT32_MAX };
+
 static size_t stack_bytes(const struct slope_thread *t, uint32_t tallies)
 {
 	return slope_page_round(tallies * (sizeof(struct slope_tally) + t->session->config.units * sizeof(uint64_t)));
@@ -112,8 +114,8 @@ static struct slope_edge *edge_with(struct slope_thread *t, uint32_t caller, str
 			put_at(e, &callee->edges, callee->edges);
 		}
 	}
-	if (pair[0] != e && pair[1] != e) {
-		pair[1] = pair[0];
+	if (pair[0] != e && pair[SLOPE_EDGE_PAIRS] != e) {
+		pair[SLOPE_EDGE_PAIRS] = pair[0];
 		pair[0] = e;
 	}
 	return e;

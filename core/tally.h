@@ -85,9 +85,9 @@ SLOPE_INLINE struct slope_edge *slope_tally_known(struct slope_record *callee, u
 {
 	struct slope_edge *const *pair = slope_record_pair(callee, caller), *e = pair[0];
 
-	if (!e || e->caller != caller)
-		e = pair[1];
-	return SLOPE_LIKELY(e && e->caller == caller && bin - e->first < e->rows) ? e : NULL;
+	if (e->caller != caller)
+		e = pair[SLOPE_EDGE_PAIRS];
+	return SLOPE_LIKELY(e->caller == caller && bin - e->first < e->rows) ? e : NULL;
 }
 
 /* As slope_tally_flush while the edges are at hand and have the row, as nearly always. False when some are left. */

@@ -42,6 +42,9 @@ struct slope_edge {
 	uint64_t nested[];           /* per unit: inclusive, of the callee's activations inside another one of it */
 };
 
+/* Nobody's: its caller is no function. */
+extern const struct slope_edge slope_edge_none;
+
 /*
  * Most activations are as one of the last few of their function: these are only
  * counted, until another one comes in their place or somebody wants to know (slope_record_settle).
@@ -291,10 +294,10 @@ static inline struct slope_record *slope_thread_record(const struct slope_thread
 	return t->record[page][fn & ((1u << SLOPE_RECORD_PAGE_LOG2) - 1)];
 }
 
-/* Where a caller's edge is found: in the first of a pair if it was used last, or in the second. */
+/* Where a caller's edge is found: here if it was used last, or SLOPE_EDGE_PAIRS further. What has none there has slope_edge_none. */
 SLOPE_INLINE struct slope_edge **slope_record_pair(struct slope_record *callee, uint32_t caller)
 {
-	return &callee->edge[2 * (caller % SLOPE_EDGE_PAIRS)];
+	return &callee->edge[caller % SLOPE_EDGE_PAIRS];
 }
 
 /* Where activations of this size and cost are counted, if they are. */
@@ -303,11 +306,13 @@ SLOPE_INLINE struct slope_again *slope_record_again(struct slope_record *record,
 	return &record->again[(n + cost) % SLOPE_AGAIN];
 }
 
-/* Nothing is there to compare with; what was counted must be settled. */
+/* Nothing is there to compare with, and no edge is at hand; what was counted must be settled. */
 static inline void slope_record_forget(struct slope_record *record)
 {
 	for (unsigned i = 0; i < SLOPE_AGAIN; i++)
 		record->again[i] = (struct slope_again){ .like = SLOPE_AGAIN_NONE };
+	for (unsigned i = 0; i < 2 * SLOPE_EDGE_PAIRS; i++)
+		record->edge[i] = (struct slope_edge *)(uintptr_t)&slope_edge_none;
 }
 
 /*

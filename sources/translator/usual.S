@@ -342,14 +342,13 @@
 	kmovd %k7, %eax
 	bzhi %r9d, %eax, %eax
 	popcnt %eax, %eax
-	/* Tallies go into the edges that they belong to, at n. r8: its bin (core/tally.h), r9: the topmost one's end, rdx: the last one. */
+	/* Tallies go into the edges that they belong to, at n. r8: its bin (core/tally.h), r9: the topmost one's end, edx: how many. */
 1:	mov CORE_TALLIES(%rsi), %r9d
-	mov FRAME_TALLIES(%rdi), %edx
+	mov %r9d, %edx
+	sub FRAME_TALLIES(%rdi), %edx
 	vmovq %rcx, %xmm31
 	shl $5, %r9
-	shl $5, %rdx
 	add CORE_TALLY(%rsi), %r9
-	add CORE_TALLY(%rsi), %rdx
 	mov FRAME_RECORD(%rdi), %rcx
 	kmovd %eax, %k7
 	mov %eax, %r8d
@@ -363,10 +362,7 @@
 5:	mov TALLY_CALLEE-TALLY_BYTES(%r9), %rsi
 	mov %ecx, %eax
 	and $EDGE_PAIRS-1, %eax
-	shl $4, %eax
-	mov RECORD_EDGE(%rsi,%rax), %rdi
-	test %rdi, %rdi
-	je 6f
+	mov RECORD_EDGE(%rsi,%rax,8), %rdi
 	cmp %ecx, EDGE_CALLER(%rdi)
 	jne 6f
 7:	mov %r8d, %eax
@@ -385,7 +381,7 @@
 	mov TALLY_OUTER-TALLY_BYTES(%r9), %eax
 	add $-TALLY_BYTES, %r9
 	mov %eax, RECORD_TALLY(%rsi)
-	cmp %rdx, %r9
+	dec %edx
 	jne 5b
 	mov %gs:CTX_USUAL, %rsi
 	mov CORE_FRAME(%rsi), %rdi
@@ -399,9 +395,7 @@
 	bring \how, R8
 	mov %gs:CTX_REG(9), %r9
 	jmp .Lcounted\how
-6:	mov RECORD_EDGE+8(%rsi,%rax), %rdi
-	test %rdi, %rdi
-	je .Lother_edges\how
+6:	mov RECORD_EDGE+8*EDGE_PAIRS(%rsi,%rax,8), %rdi
 	cmp %ecx, EDGE_CALLER(%rdi)
 	je 7b
 	jmp .Lother_edges\how
