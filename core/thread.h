@@ -113,12 +113,13 @@ struct slope_frame {
 	uint32_t stamp, stamp_again; /* the same, for two words at once */
 	uint32_t tally_base;         /* where its tallies begin; a folded frame has its caller's */
 	uint32_t flags;
-	int64_t rms;                 /* first reads; see slope_frame_add */
+	uint64_t back;               /* the source's: where it returns to */
 	uint16_t log;                /* where its section of the log begins, in bytes: core/log.h */
 	uint16_t beside;             /* a source may write to it */
 	uint32_t fn;                 /* of one without a record: slope_frame_fn */
 	uint64_t entry[SLOPE_UNITS_MAX];   /* the thread's cost when it began */
 	uint64_t child[SLOPE_UNITS_MAX];   /* of what it has called, where there are contexts */
+	int64_t rms;                 /* first reads; see slope_frame_add */
 	int64_t extra;               /* trms - rms */
 	uint64_t thread, external;   /* induced reads */
 } __attribute__((aligned(64)));

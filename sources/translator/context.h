@@ -54,9 +54,7 @@
 #define CTX_SPAN (CTX_AT + 288)    /* bytes of the window above PLAN_LOWEST */
 #define CTX_RAX_HOME (CTX_AT + 296)    /* of the program, and */
 #define CTX_FLAGS_HOME (CTX_AT + 304)    /* its flags, around a check */
-#define CTX_RETURNS (CTX_AT + 312)    /* where calls return to, by the place of the return address on the stack */
-#define CTX_RETURNS_MASK 255
-#define CTX_ODD (CTX_RETURNS + 8 * (CTX_RETURNS_MASK + 1))    /* calls and returns are not even for quick.c */
+#define CTX_ODD (CTX_AT + 312)    /* calls and returns are not even for quick.c */
 #define CTX_KEPT (CTX_ODD + 8)    /* registers while gate.S takes cells */
 #define CTX_LOG (CTX_ODD + 40)    /* bytes of the log that are used, and right behind it, so that both are one vector: */
 #define CTX_COST (CTX_ODD + 48)    /* what was spent, one word per unit: blocks count instructions and themselves */
@@ -119,6 +117,7 @@
 #define FRAME_STAMP 16           /* twice */
 #define FRAME_TALLIES 24         /* these two are one word */
 #define FRAME_FLAGS 28
+#define FRAME_BACK 32            /* the program's address, and in the upper half where in the cache that is */
 #define FRAME_LOG 40             /* and these two, in words of 8 bytes, one vector: as CTX_LOG and CTX_COST */
 #define FRAME_ENTRY 48
 #define FRAME_BYTES 192
@@ -210,7 +209,6 @@ struct context {
 	uint64_t stamp_home, spare_home;
 	uint64_t span;
 	uint64_t rax_home, flags_home;
-	struct { uint32_t pc, code; } returns[CTX_RETURNS_MASK + 1];     /* the program's address, and in the cache */
 	uint64_t odd;
 	uint64_t kept[4];
 	uint64_t log;
@@ -273,7 +271,6 @@ _Static_assert(CTX_AT + (int)offsetof(struct context, top_sp) == CTX_TOP_SP, "as
 _Static_assert(CTX_AT + (int)offsetof(struct context, stamp_home) == CTX_STAMP_HOME, "as gate.S has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, spare_home) == CTX_SPARE_HOME, "as gate.S has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, flags_home) == CTX_FLAGS_HOME, "as checks.c has it");
-_Static_assert(CTX_AT + (int)offsetof(struct context, returns) == CTX_RETURNS, "as gate.S has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, odd) == CTX_ODD, "as quick.c has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, far_home) == CTX_FAR_HOME, "as blocks.c has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, path) == CTX_PATH, "as gate.S has it");

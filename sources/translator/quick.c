@@ -28,6 +28,7 @@ AS_ASSEMBLY_HAS_IT(slope_frame, record, FRAME_RECORD);
 AS_ASSEMBLY_HAS_IT(slope_frame, sp, FRAME_SP);
 AS_ASSEMBLY_HAS_IT(slope_frame, flags, FRAME_FLAGS);
 AS_ASSEMBLY_HAS_IT(slope_frame, log, FRAME_LOG);
+AS_ASSEMBLY_HAS_IT(slope_frame, back, FRAME_BACK);
 AS_ASSEMBLY_HAS_IT(slope_frame, tally_base, FRAME_TALLIES);
 AS_ASSEMBLY_HAS_IT(slope_frame, stamp, FRAME_STAMP);
 AS_ASSEMBLY_HAS_IT(slope_frame, entry[0], FRAME_ENTRY);
@@ -191,15 +192,14 @@ SLOPE_INLINE bool usual_return(uint64_t sp)
 
 /*
  * The address on the program's stack becomes that of its translation, so that
- * a real return goes there, as the processor expects after a real call.
+ * a real return goes there, as the processor expects after a real call. `back`: what the frame that has ended says of it.
  */
-SLOPE_INLINE void place_return(uint64_t *at)
+SLOPE_INLINE void place_return(uint64_t *at, uint64_t back)
 {
-	uint32_t __seg_gs *noted = (uint32_t __seg_gs *)(CTX_RETURNS + ((uint64_t)at & CTX_RETURNS_MASK * 8));
 	uint64_t pc = *at;
 
-	if (SLOPE_LIKELY(noted[0] == pc)) {
-		*at = noted[1];
+	if (SLOPE_LIKELY((uint32_t)back == pc)) {
+		*at = back >> 32;
 		return;
 	}
 	const struct codecache_target *known = codecache_target(pc);
@@ -211,11 +211,15 @@ SLOPE_INLINE void place_return(uint64_t *at)
 /* After tail calls more than one activation ends. */
 QUICK void quick_return(uint64_t sp)
 {
+	uint64_t back;
+
 	do {
+		back = 0;
 		if (SLOPE_UNLIKELY(!usual_return(sp))) {
 			apart((const void *)activations_return, sp, 0, 0, 0);
 			break;
 		}
+		back = CTX->core->top[1].back;
 	} while (SLOPE_UNLIKELY(CTX->top_sp <= sp));
-	place_return((uint64_t *)sp);
+	place_return((uint64_t *)sp, back);
 }

@@ -147,9 +147,14 @@ void threading_each(void (*act)(struct context *ctx))
 		act(ctx);
 }
 
-static void forget_returns(struct context *ctx)
+/* Frames know where in the cache they return to, those that are no more too. */
+static void forget_returns(void)
 {
-	memset(ctx->returns, 0, sizeof ctx->returns);
+	const struct slope_session *s = &observer.session;
+
+	for (size_t i = 0; i < s->thread_count; i++)
+		for (size_t n = 0; s->thread[i] && n < s->thread[i]->capacity; n++)
+			s->thread[i]->frame[n].back = 0;
 }
 
 void threading_empty_cache(uint64_t generation)
@@ -158,7 +163,7 @@ void threading_empty_cache(uint64_t generation)
 	lock_take(&runtime.lock);
 	if (runtime.cache.generation == generation) {
 		codecache_empty(&runtime.cache);
-		threading_each(forget_returns);
+		forget_returns();
 	}
 	lock_give(&runtime.lock);
 	threading_go_on();
@@ -176,7 +181,7 @@ static void become_many(void)
 		slope_session_parallel(&observer.session);
 	runtime.translated_shared = true;
 	codecache_empty(&runtime.cache);
-	forget_returns(context_here());
+	forget_returns();
 }
 
 static void find_stack(struct context *ctx)

@@ -65,13 +65,6 @@
 	.endif
 	.endm
 
-/* The return will find its place here, without a look into the table. */
-	.macro note_return
-	lea 8(%rsp), %edx
-	and $CTX_RETURNS_MASK*8, %edx
-	mov %rax, %gs:CTX_RETURNS(%rdx)
-	.endm
-
 /*
  * A frame for the function whose number is ecx, and less than CTX_QUICKS. The return address lies behind ours. rdx, rsi and rdi have been kept, and
  * what rax was. It goes to `unusual` with rcx as it was, and to `same` if a jump stays in its function.
@@ -86,9 +79,12 @@
 	cmp FRAME_RECORD(%rdi), %rdx
 	je \same
 	.endif
-	lea 8(%rsp), %rax
 	cmp CORE_LAST(%rsi), %rdi
 	jae \unusual
+	.if \way == CALL
+	mov %rax, FRAME_BYTES+FRAME_BACK(%rdi)          /* the return will find its place there, without a look into the table */
+	.endif
+	lea 8(%rsp), %rax
 	cmp %rax, FRAME_SP(%rdi)
 	.if \way == CALL
 	jbe \unusual
@@ -133,9 +129,6 @@
 
 	.macro known_function how, way, unusual
 	keep_three \how
-	.if \way == CALL
-	note_return
-	.endif
 	push_frame \how, \way, 9f, 8f
 8:	bring_five \how
 	ret
@@ -165,9 +158,6 @@
 	.macro function_of_target how, way, unusual
 	keep_target \how
 	keep_three \how
-	.if \way == CALL
-	note_return
-	.endif
 	movzwl %cx, %edx
 	mov codecache_table(,%rdx,4), %edx
 	cmp PLAN_TARGETS(%rdx), %rcx
@@ -254,30 +244,29 @@
 	sub FRAME_LOG(%rdi), %ax
 	movzwl %ax, %eax
 	.endif
-	mov FRAME_RECORD(%rdi), %rdx
 
-/* Four times its size is rax, its cost rcx: is it as one of the last? */
+/* Four times its size is rax, its cost rcx: is it as one of the last? From here on its record is rax. */
 .Lcounted\how:
-	lea (%rax,%rcx,4), %esi
+	lea (%rax,%rcx,4), %edx
 	shl $AGAIN_SIZE_BITS, %rcx
-	and $(AGAIN_PLACES-1)*4, %esi
+	and $(AGAIN_PLACES-1)*4, %edx
 	or %rax, %rcx
-	cmp %rcx, RECORD_AGAIN+AGAIN_LIKE(%rdx,%rsi,AGAIN_BYTES/4)
+	mov FRAME_RECORD(%rdi), %rax
+	cmp %rcx, RECORD_AGAIN+AGAIN_LIKE(%rax,%rdx,AGAIN_BYTES/4)
 	jne .Lother_point\how
-	incq RECORD_AGAIN+AGAIN_COUNT(%rdx,%rsi,AGAIN_BYTES/4)
-	mov %gs:CTX_USUAL, %rsi
+	incq RECORD_AGAIN+AGAIN_COUNT(%rax,%rdx,AGAIN_BYTES/4)
 	shr $AGAIN_SIZE_BITS, %rcx
 .Lpoint_counted\how:
-	decl RECORD_ACTIVE(%rdx)
+	decl RECORD_ACTIVE(%rax)
 	jne .Lnested\how
 .Lnot_nested\how:
-	mov RECORD_TALLY(%rdx), %eax
-	cmp FRAME_TALLIES-FRAME_BYTES(%rdi), %eax
+	mov RECORD_TALLY(%rax), %edx
+	cmp FRAME_TALLIES-FRAME_BYTES(%rdi), %edx
 	jbe .Lfirst_call\how
-	shl $5, %rax
-	add CORE_TALLY(%rsi), %rax
-	incq TALLY_CALLS-TALLY_BYTES(%rax)
-	add %rcx, TALLY_COST-TALLY_BYTES(%rax)
+	shl $5, %rdx
+	add CORE_TALLY(%rsi), %rdx
+	incq TALLY_CALLS-TALLY_BYTES(%rdx)
+	add %rcx, TALLY_COST-TALLY_BYTES(%rdx)
 	pop_frame
 	/* Is the caller's section still short? Only where it goes on calling the same functions can it become long before it ends. */
 	log_length \how, eax
@@ -289,10 +278,8 @@
 	cmp %rsp, %rdx
 	jbe .Lnext\how
 	/* The address becomes that of its translation, so that a real return goes there. */
-	mov %esp, %eax
-	and $CTX_RETURNS_MASK*8, %eax
-	mov %gs:CTX_RETURNS(%rax), %ecx
-	mov %gs:CTX_RETURNS+4(%rax), %eax
+	mov FRAME_BYTES+FRAME_BACK(%rdi), %ecx
+	mov FRAME_BYTES+FRAME_BACK+4(%rdi), %eax
 	cmp (%rsp), %rcx
 	jne 6f
 	mov %rax, (%rsp)
@@ -302,23 +289,23 @@
 	jmp slope_gate_plain_return
 
 .Lnested\how:
-	add %rcx, RECORD_NESTED(%rdx)
+	add %rcx, RECORD_NESTED(%rax)
 	jmp .Lnot_nested\how
 .Lfirst_call\how:
-	mov CORE_TALLIES(%rsi), %eax
-	cmp CORE_TALLIES_MAX(%rsi), %eax
+	mov CORE_TALLIES(%rsi), %edx
+	cmp CORE_TALLIES_MAX(%rsi), %edx
 	je .Lno_room\how
-	shl $5, %rax
-	add CORE_TALLY(%rsi), %rax
-	mov %rdx, TALLY_CALLEE(%rax)
-	mov %rcx, TALLY_COST(%rax)
-	mov RECORD_TALLY(%rdx), %ecx
-	mov %ecx, TALLY_OUTER(%rax)
-	movq $1, TALLY_CALLS(%rax)
-	mov CORE_TALLIES(%rsi), %eax
-	inc %eax
-	mov %eax, CORE_TALLIES(%rsi)
-	mov %eax, RECORD_TALLY(%rdx)
+	shl $5, %rdx
+	add CORE_TALLY(%rsi), %rdx
+	mov %rax, TALLY_CALLEE(%rdx)
+	mov %rcx, TALLY_COST(%rdx)
+	mov RECORD_TALLY(%rax), %ecx
+	mov %ecx, TALLY_OUTER(%rdx)
+	movq $1, TALLY_CALLS(%rdx)
+	mov CORE_TALLIES(%rsi), %edx
+	inc %edx
+	mov %edx, CORE_TALLIES(%rsi)
+	mov %edx, RECORD_TALLY(%rax)
 .Lpop\how:
 	pop_frame
 	jmp .Lsection_short\how
@@ -388,7 +375,6 @@
 	mov FRAME_TALLIES(%rdi), %edx
 	mov %edx, CORE_TALLIES(%rsi)
 .Lflushed\how:
-	mov FRAME_RECORD(%rdi), %rdx
 	kmovd %k7, %eax
 	vmovq %xmm31, %rcx
 	shl $2, %eax
@@ -480,22 +466,21 @@
 /* ---- what of a return C does ---- */
 
 .Lother_point\how:
-	movzwl %cx, %eax
+	movzwl %cx, %edx
 	shr $AGAIN_SIZE_BITS, %rcx
-	shr $2, %eax
-	mov %gs:CTX_USUAL, %rsi
+	shr $2, %edx
 	to_c
 	mov %rsi, %rdi
-	mov %rdx, %rsi
-	mov %rax, %rdx
+	mov %rax, %rsi
 	mov $slope_frames_point, %eax
 	call slope_gate_apart
 	from_c
+	mov FRAME_RECORD(%rdi), %rax
 	jmp .Lpoint_counted\how
 .Lno_room\how:
 	to_c
 	mov %rsi, %rdi
-	mov %rdx, %rsi
+	mov %rax, %rsi
 	mov %rcx, %rdx
 	mov $slope_frames_tally, %eax
 	call slope_gate_apart
