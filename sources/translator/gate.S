@@ -31,6 +31,15 @@ slope_gate_start:
 	mov %rsp, %gs:CTX_HOST_RSP
 	jmp enter
 
+/* C is told, on our stack, from the program's; rdi is its argument. */
+	.macro report_to function
+	mov $\function, %eax
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
+	call slope_gate_report
+	mov %gs:CTX_REG(4), %rsp
+	.endm
+
 /* A block has run so often. */
 slope_gate_counted:
 	mov %rdi, %gs:CTX_REG(7)
@@ -39,11 +48,7 @@ slope_gate_counted:
 	mov %eax, %edi
 	mov RATES_BACK(%rdi), %eax
 	mov %rax, %gs:CTX_KEPT
-	mov $rates_reached, %eax
-	mov %rsp, %gs:CTX_REG(4)
-	mov %gs:CTX_HOST_RSP, %rsp
-	call slope_gate_report
-	mov %gs:CTX_REG(4), %rsp
+	report_to rates_reached
 	mov %gs:CTX_REG(2), %rdx
 	mov %gs:CTX_REG(6), %rsi
 	mov %gs:CTX_REG(7), %rdi
@@ -676,11 +681,7 @@ slope_gate_plain_return:
 	mov %rsi, %gs:CTX_REG(6)
 	mov %rdx, %gs:CTX_REG(2)
 	lea \place, %rdi
-	mov $pathevents_landed, %eax
-	mov %rsp, %gs:CTX_REG(4)
-	mov %gs:CTX_HOST_RSP, %rsp
-	call slope_gate_report
-	mov %gs:CTX_REG(4), %rsp
+	report_to pathevents_landed
 	mov %gs:CTX_REG(7), %rdi
 	mov %gs:CTX_REG(6), %rsi
 	rdtsc
