@@ -222,15 +222,11 @@ static void forget_target(struct codecache *c, const struct block *b)
 	*at = 0;
 }
 
-static void kill(struct codecache *c, struct block *b)
+/* Nobody finds it any more, and nobody jumps to it. */
+static void hide(struct codecache *c, struct block *b)
 {
 	uint64_t *place = slope_map_get(&c->by_pc, b->pc);
 
-	if (b->dead)
-		return;
-	b->dead = true;
-	if (c->died)
-		c->died();
 	if (place && *place == (uint64_t)b)
 		*place = 0;
 	forget_target(c, b);
@@ -238,24 +234,27 @@ static void kill(struct codecache *c, struct block *b)
 		*place = 0;
 	for (struct codecache_link *l = b->to; l; l = l->next_to)
 		store_displacement(l->patch, l->way_out);
+	b->to = NULL;
+}
+
+static void kill(struct codecache *c, struct block *b)
+{
+	if (b->dead)
+		return;
+	b->dead = true;
+	if (c->died)
+		c->died();
+	hide(c, b);
 	for (struct codecache_link *l = b->from; l; l = l->next_from)
 		store_displacement(l->patch, l->way_out);
 }
 
 void codecache_retire(struct codecache *c, uint64_t pc)
 {
-	uint64_t *place = slope_map_get(&c->by_pc, pc), *call;
-	struct block *b = place ? (struct block *)*place : NULL;
+	const uint64_t *place = slope_map_get(&c->by_pc, pc);
 
-	if (!b)
-		return;
-	*place = 0;
-	forget_target(c, b);
-	if (b->call_pc && (call = slope_map_get(&c->call_by_pc, b->call_pc)))
-		*call = 0;
-	for (struct codecache_link *l = b->to; l; l = l->next_to)
-		store_displacement(l->patch, l->way_out);
-	b->to = NULL;
+	if (place && *place)
+		hide(c, (struct block *)*place);
 }
 
 void codecache_drop(struct codecache *c, uint64_t pc)
