@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/points.h"
 
-#define SMALL_COUNT 8u           /* up to here a scan beats a hash */
+#define SLOTS_FIRST 16u          /* one cache line */
 #define FIRST_FOLD_BITS 10u
 
 void slope_points_init(struct slope_points *points, struct slope_arena *arena, uint32_t units, uint32_t max)
@@ -32,14 +32,9 @@ uint64_t slope_points_edge(uint64_t n, uint32_t bits)
 	return top <= bits ? n : n >> (top - bits) << (top - bits);
 }
 
-/*
- * Sizes are small numbers, often neighbours: as many as there are slots in a row have a slot each, so that most are found
- * at the first look. Others are shifted by where their row begins.
- */
 static size_t find_slot(const struct slope_points *points, uint64_t n)
 {
-	uint64_t row = n >> __builtin_ctzll(points->slots);
-	size_t i = (n + (row * UINT64_C(0x9e3779b97f4a7c15) >> 32)) & (points->slots - 1);
+	size_t i = slope_points_slot(points, n);
 
 	while (points->slot[i] && slope_points_row(points, points->slot[i] - 1)->n != n)
 		i = (i + 1) & (points->slots - 1);
@@ -62,24 +57,17 @@ static bool rehash(struct slope_points *points, size_t slots)
 
 static struct slope_point *find_row(struct slope_points *points, uint64_t n)
 {
-	if (points->slot) {
-		uint32_t s = points->slot[find_slot(points, n)];
+	uint32_t s = points->slots ? points->slot[find_slot(points, n)] : 0;
 
-		return s ? slope_points_row(points, s - 1) : NULL;
-	}
-	for (size_t i = 0; i < points->count; i++)
-		if (slope_points_row(points, i)->n == n)
-			return slope_points_row(points, i);
-	return NULL;
+	return s ? slope_points_row(points, s - 1) : NULL;
 }
 
 static struct slope_point *append_row(struct slope_points *points, uint64_t n)
 {
 	void *rows = points->rows;
 
-	if (points->slot ? points->count * 2 >= points->slots : points->count >= SMALL_COUNT)
-		if (!rehash(points, points->slots ? points->slots * 2 : 4 * SMALL_COUNT))
-			return NULL;
+	if (points->count * 2 >= points->slots && !rehash(points, points->slots ? points->slots * 2 : SLOTS_FIRST))
+		return NULL;
 	if (!slope_arena_grow(points->arena, &rows, &points->capacity, points->count + 1, points->stride))
 		return NULL;
 	points->rows = rows;
@@ -88,8 +76,7 @@ static struct slope_point *append_row(struct slope_points *points, uint64_t n)
 	row->n = n;
 	for (uint32_t u = 0; u < points->units; u++)
 		row->cost[u].min = UINT64_MAX;
-	if (points->slot)
-		points->slot[find_slot(points, n)] = (uint32_t)points->count;
+	points->slot[find_slot(points, n)] = (uint32_t)points->count;
 	return row;
 }
 
@@ -116,6 +103,17 @@ static void add_square(struct slope_stat *stat, uint64_t lo, uint64_t hi)
 {
 	stat->sq_lo += lo;
 	stat->sq_hi += hi + (stat->sq_lo < lo);
+}
+
+bool slope_points_add_alike(struct slope_points *points, uint64_t n, uint64_t cost, uint64_t times)
+{
+	struct slope_point *row = slope_points_turn_to(points, n);
+
+	if (!row)
+		return false;
+	points->residue += (n - row->n) * times;
+	slope_point_count(row, n, cost, times);
+	return true;
 }
 
 bool slope_points_merge(struct slope_points *points, const struct slope_point *from)

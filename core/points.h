@@ -34,7 +34,7 @@ struct slope_point {
 struct slope_points {
 	struct slope_arena *arena;
 	unsigned char *rows;         /* `count` rows of `stride` bytes, in order of first use */
-	uint32_t *slot;              /* hash of n -> row + 1; NULL while the table is small */
+	uint32_t *slot;              /* hash of n -> row + 1; NULL while there is none */
 	size_t count, capacity, slots;
 	struct slope_point *last;    /* the row used last; NULL while there is none */
 	uint64_t residue;            /* what folding has cut off: the sum of n - edge over all calls */
@@ -95,6 +95,38 @@ static inline struct slope_point *slope_points_row(const struct slope_points *po
 {
 	return (struct slope_point *)(points->rows + i * points->stride);
 }
+
+/*
+ * The first slot in which the row for n may be; there are some. Sizes are small numbers, often neighbours: as many as there are slots
+ * in a row have a slot each, so that most are found at the first look. Others are shifted by where their row begins.
+ */
+SLOPE_INLINE size_t slope_points_slot(const struct slope_points *points, uint64_t n)
+{
+	uint64_t row = n >> __builtin_ctzll(points->slots);
+
+	return (n + (row * UINT64_C(0x9e3779b97f4a7c15) >> 32)) & (points->slots - 1);
+}
+
+/* The row becomes that of `times` more activations of size n, with nothing induced, and this cost in the only unit. */
+SLOPE_INLINE void slope_point_count(struct slope_point *row, uint64_t n, uint64_t cost, uint64_t times)
+{
+	struct slope_stat *stat = &row->cost[0];
+	unsigned __int128 squares = (unsigned __int128)cost * cost * times;
+	uint64_t low = stat->sq_lo + (uint64_t)squares;
+
+	row->calls += times;
+	row->rms += n * times;
+	if (cost < stat->min)
+		stat->min = cost;
+	if (cost > stat->max)
+		stat->max = cost;
+	stat->sum += cost * times;
+	stat->sq_hi += (uint64_t)(squares >> 64) + (low < (uint64_t)squares);
+	stat->sq_lo = low;
+}
+
+/* So many activations. As slope_points_add. */
+bool slope_points_add_alike(struct slope_points *points, uint64_t n, uint64_t cost, uint64_t times);
 
 /* Bytes of a row with `units` cost units. */
 static inline uint32_t slope_point_bytes(uint32_t units)

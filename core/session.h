@@ -65,6 +65,12 @@ struct slope_config {
 	uint32_t variants_max;       /* before they fold; 0 for the default */
 };
 
+/* The only metric, or the first. */
+static inline uint32_t slope_config_metric(const struct slope_config *config)
+{
+	return config->metrics & 1u << SLOPE_METRIC_TRMS ? SLOPE_METRIC_TRMS : SLOPE_METRIC_RMS;
+}
+
 struct slope_module {
 	const char *path;
 	uint8_t build_id[32];

@@ -67,6 +67,7 @@ static struct slope_record *record_for(struct slope_thread *t, uint32_t fn)
 		return NULL;
 	r->fn = fn;
 	r->flags = t->session->function[fn].flags | (t->contexts && !t->session->config.burst_period ? SLOPE_RECORD_CONTEXTS : 0);
+	r->metric = slope_config_metric(&t->session->config);
 	slope_record_forget(r);
 	for (unsigned m = 0; m < SLOPE_METRICS; m++)
 		slope_points_init(&r->points[m], arena, t->session->config.units, t->session->config.max_points);
@@ -145,6 +146,7 @@ void slope_thread_discard(struct slope_thread *t)
 	t->ended = true;
 	release_stack(t);
 	slope_shadow_fini(&t->shadow);
+	slope_late_drop(&t->late);
 	t->record = NULL;
 	t->record_pages = 0;
 	if (t->contexts)
@@ -169,7 +171,7 @@ static void each_record(const struct slope_thread *t, void (*what)(const struct 
 static void empty_record(const struct slope_thread *t, struct slope_record *r)
 {
 	const struct slope_config *config = &t->session->config;
-	struct slope_record fresh = { .fn = r->fn, .flags = r->flags, .active = r->active, .edges = r->edges };
+	struct slope_record fresh = { .fn = r->fn, .flags = r->flags, .active = r->active, .edges = r->edges, .metric = r->metric };
 
 	for (struct slope_edge *e = r->edges; e; e = e->next)
 		slope_edge_empty(e, config->units);
@@ -183,6 +185,7 @@ static void empty_record(const struct slope_thread *t, struct slope_record *r)
 
 void slope_thread_restart(struct slope_thread *t, const uint64_t *cost)
 {
+	slope_late_drop(&t->late);
 	each_record(t, empty_record);
 	slope_log_settle(t);
 	t->tallies = 0;
@@ -280,52 +283,64 @@ void slope_thread_enter(struct slope_thread *t, uint32_t fn, uint64_t sp, uint32
 	slope_frames_push(t, fn, sp, flags, cost, t->session->config.units, slope_log_end(t));
 }
 
-static void lose_point(struct slope_thread *t)
+/* What is counted there goes into the points. How many activations are lost. */
+static uint64_t settle(struct slope_record *r, struct slope_again *a)
 {
-	slope_session_lose(t->session, SLOPE_LOST_POINTS, 1);
-}
-
-/* The point is there, or what is counted would not be like any. */
-static void settle(struct slope_record *r, struct slope_again *a)
-{
-	struct slope_points *points = &r->points[r->points[SLOPE_METRIC_TRMS].last ? SLOPE_METRIC_TRMS : SLOPE_METRIC_RMS];
-	uint64_t times = a->count, n = a->like % (1u << SLOPE_AGAIN_SIZE_BITS) / 4, cost = a->like >> SLOPE_AGAIN_SIZE_BITS;
-	struct slope_point *row = times ? slope_points_turn_to(points, n) : NULL;
-
-	if (!row)
-		return;
-	struct slope_stat *stat = &row->cost[0];
-	unsigned __int128 squares = (unsigned __int128)cost * cost * times;
-	uint64_t low = stat->sq_lo + (uint64_t)squares;
+	uint64_t times = a->count;
 
 	a->count = 0;
-	points->residue += (n - row->n) * times;
-	row->calls += times;
-	row->rms += n * times;
-	stat->sum += cost * times;
-	stat->sq_hi += (uint64_t)(squares >> 64) + (low < (uint64_t)squares);
-	stat->sq_lo = low;
+	return !times || slope_points_add_alike(slope_record_counted(r), slope_again_n(a), slope_again_cost(a), times) ? 0 : times;
 }
 
-void slope_record_settle(struct slope_record *r)
+uint64_t slope_record_settle(struct slope_record *r)
 {
+	uint64_t lost = 0;
+
 	for (unsigned i = 0; i < SLOPE_AGAIN; i++)
-		settle(r, &r->again[i]);
+		lost += settle(r, &r->again[i]);
+	return lost;
+}
+
+static void lose_points(const struct slope_thread *t, uint64_t activations)
+{
+	if (SLOPE_UNLIKELY(activations))
+		slope_session_lose(t->session, SLOPE_LOST_POINTS, activations);
+}
+
+/* One that is too large to be counted, or there is more than one metric. */
+static SLOPE_APART void add_point(struct slope_thread *t, struct slope_record *r, uint64_t n, uint64_t cost)
+{
+	struct slope_sample sample = { .n = n, .rms = n, .cost = &cost };
+
+	for (unsigned m = 0; m < SLOPE_METRICS; m++)
+		if (t->metrics & 1u << m && !slope_points_add(&r->points[m], &sample, 1))
+			lose_points(t, 1);
 }
 
 void slope_frames_point(struct slope_thread *t, struct slope_record *r, uint64_t n, uint64_t cost)
 {
-	uint32_t metrics = t->metrics;
-	struct slope_sample sample = { .n = n, .rms = n, .cost = &cost };
+	struct slope_again *a = slope_record_again(r, n, cost);
+	uint64_t like = t->metrics & (t->metrics - 1) ? SLOPE_AGAIN_NONE : slope_again_like(n, cost);
+
+	if (SLOPE_UNLIKELY(like == SLOPE_AGAIN_NONE)) {
+		add_point(t, r, n, cost);
+		return;
+	}
+	if (SLOPE_LIKELY(a->count))
+		lose_points(t, slope_late_put(&t->late, slope_record_counted(r), slope_again_n(a), slope_again_cost(a), a->count));
+	*a = (struct slope_again){ .like = like, .count = 1 };
+}
+
+/* The same for a variant, which may be folded at any time: nothing of it waits. */
+static void point_of_variant(struct slope_thread *t, struct slope_record *r, uint64_t n, uint64_t cost)
+{
 	struct slope_again *a = slope_record_again(r, n, cost);
 
-	settle(r, a);
-	a->like = metrics & (metrics - 1) ? SLOPE_AGAIN_NONE : slope_again_like(n, cost);
-	for (unsigned m = 0; m < SLOPE_METRICS; m++)
-		if (metrics & 1u << m && !slope_points_add(&r->points[m], &sample, 1)) {
-			lose_point(t);
-			a->like = SLOPE_AGAIN_NONE;      /* the next one has none to be compared with */
-		}
+	lose_points(t, settle(r, a));
+	a->like = t->metrics & (t->metrics - 1) ? SLOPE_AGAIN_NONE : slope_again_like(n, cost);
+	a->count = a->like != SLOPE_AGAIN_NONE;
+	if (!a->count)
+		add_point(t, r, n, cost);
 }
 
 void slope_frames_tally(struct slope_thread *t, struct slope_record *r, uint64_t cost)
@@ -348,15 +363,17 @@ void slope_frames_points(struct slope_thread *t, struct slope_record *r, const s
 
 		if (like == a->like && like != SLOPE_AGAIN_NONE)
 			a->count++;
-		else
+		else if (r == f->record)
 			slope_frames_point(t, r, rms, spent[0]);
+		else
+			point_of_variant(t, r, rms, spent[0]);
 		return;
 	}
 	if (by_trms && !slope_points_add(&r->points[SLOPE_METRIC_TRMS], &sample, units))
-		lose_point(t);
+		lose_points(t, 1);
 	sample.n = rms;
 	if (t->metrics & 1u << SLOPE_METRIC_RMS && !slope_points_add(&r->points[SLOPE_METRIC_RMS], &sample, units))
-		lose_point(t);
+		lose_points(t, 1);
 }
 
 /* A finished activation goes into its function's tables. */
@@ -412,7 +429,6 @@ void slope_record_totals(const struct slope_record *record, const struct slope_c
 {
 	bool trms = config->metrics & 1u << SLOPE_METRIC_TRMS;
 
-	slope_record_settle((struct slope_record *)(uintptr_t)record);       /* says nothing new */
 	const struct slope_points *points = &record->points[trms ? SLOPE_METRIC_TRMS : SLOPE_METRIC_RMS];
 
 	*totals = (struct slope_totals){ .trms = points->residue };
@@ -437,6 +453,7 @@ static void settle_total(const struct slope_thread *t, struct slope_record *r)
 {
 	struct slope_totals totals;
 
+	lose_points(t, slope_record_settle(r));
 	slope_record_totals(r, &t->session->config, &totals);
 	for (uint32_t u = 0; u < t->session->config.units; u++)
 		r->self[u] = totals.total[u] + r->nested[u];
@@ -457,8 +474,11 @@ static void settle_callers(const struct slope_thread *t, struct slope_record *r)
 
 void slope_thread_settle(const struct slope_thread *t)
 {
+	lose_points(t, slope_late_settle((struct slope_late *)(uintptr_t)&t->late));
 	each_record(t, settle_total);
 	each_record(t, settle_callers);
+	if (t->contexts)
+		slope_variants_settle(t->contexts->variants);
 }
 
 void slope_edge_totals(const struct slope_edge *edge, const struct slope_config *config, struct slope_totals *totals)

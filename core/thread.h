@@ -13,6 +13,7 @@
 #ifndef SLOPE_CORE_THREAD_H
 #define SLOPE_CORE_THREAD_H
 
+#include "core/late.h"
 #include "core/points.h"
 #include "core/session.h"
 #include "core/stamp.h"
@@ -50,8 +51,8 @@ extern const struct slope_edge slope_edge_none;
  * counted, until another one comes in their place or somebody wants to know (slope_record_settle).
  */
 struct slope_again {
-	uint64_t like;               /* one that has a point: slope_again_like; SLOPE_AGAIN_NONE: nothing to compare with */
-	uint64_t count;              /* so many more like it */
+	uint64_t like;               /* size and cost: slope_again_like; SLOPE_AGAIN_NONE: nothing to compare with */
+	uint64_t count;              /* so many like it that are not in the points */
 };
 
 #define SLOPE_AGAIN 16u
@@ -66,6 +67,16 @@ SLOPE_INLINE uint64_t slope_again_like(uint64_t n, uint64_t cost)
 	return SLOPE_LIKELY(fits) ? cost << SLOPE_AGAIN_SIZE_BITS | n << 2 : SLOPE_AGAIN_NONE;
 }
 
+SLOPE_INLINE uint64_t slope_again_n(const struct slope_again *a)
+{
+	return a->like % (1u << SLOPE_AGAIN_SIZE_BITS) / 4;
+}
+
+SLOPE_INLINE uint64_t slope_again_cost(const struct slope_again *a)
+{
+	return a->like >> SLOPE_AGAIN_SIZE_BITS;
+}
+
 /*
  * One function in one thread. What its points add up to is not kept twice: see slope_record_totals.
  * Calls, edges at hand and activations like the last ones have cache lines of their own.
@@ -76,6 +87,7 @@ struct slope_record {
 	uint32_t tally;              /* position + 1 of its highest tally (core/tally.h); 0: none */
 	uint64_t nested[SLOPE_UNITS_MAX];  /* inclusive, of activations inside another one of the same function */
 	struct slope_edge *edges;    /* all of them */
+	uint32_t metric;             /* of the points that `again` is for */
 	struct slope_edge *edge[2 * SLOPE_EDGE_PAIRS] __attribute__((aligned(64)));     /* some that were used last: slope_record_pair */
 	struct slope_again again[SLOPE_AGAIN];     /* slope_record_again */
 	uint64_t self[SLOPE_UNITS_MAX];    /* as slope_thread_settle has found it */
@@ -175,6 +187,7 @@ struct slope_thread {
 	struct slope_map edge_by_ends;
 	struct slope_contexts *contexts;  /* NULL: none are kept */
 	uint64_t max_depth;
+	struct slope_late late;      /* activations of its records, not of its variants */
 	struct slope_path_table paths;
 	struct slope_path_sizes path_sizes;
 };
@@ -307,6 +320,12 @@ SLOPE_INLINE struct slope_again *slope_record_again(struct slope_record *record,
 	return &record->again[(n + cost) % SLOPE_AGAIN];
 }
 
+/* The points that activations go into which have only been counted: those of the session's only metric. */
+SLOPE_INLINE struct slope_points *slope_record_counted(struct slope_record *record)
+{
+	return &record->points[record->metric];
+}
+
 /* Nothing is there to compare with, and no edge is at hand; what was counted must be settled. */
 static inline void slope_record_forget(struct slope_record *record)
 {
@@ -317,15 +336,18 @@ static inline void slope_record_forget(struct slope_record *record)
 }
 
 /*
- * The self cost of every function: that of its activations, less that of what
- * they have called, which is in the edges. Records may be read afterwards. O(points and edges).
+ * All activations that have ended are in the points, and every function has its self cost: that of its activations, less that of what
+ * they have called, which is in the edges. Records and variants may be read afterwards. O(points and edges).
  */
 void slope_thread_settle(const struct slope_thread *t);
 
-/* What has only been counted goes into the points. They may be read afterwards. */
-void slope_record_settle(struct slope_record *record);
+/*
+ * What has only been counted goes into the points, but for what waits in slope_thread.late. How many activations are lost because
+ * memory ran out.
+ */
+uint64_t slope_record_settle(struct slope_record *record);
 
-/* Settles first, but for the self cost. O(points). */
+/* Of a settled thread's record, or of a variant. O(points). */
 void slope_record_totals(const struct slope_record *record, const struct slope_config *config, struct slope_totals *totals);
 
 /* The row at position i < rows. */

@@ -72,6 +72,7 @@ static bool make_counts(struct slope_variants *v, struct slope_variant *variant)
 	if (!r)
 		return false;
 	r->fn = variant->fn;
+	r->metric = slope_config_metric(config);
 	slope_record_forget(r);
 	for (unsigned m = 0; m < SLOPE_METRICS; m++)
 		slope_points_init(&r->points[m], v->arena, config->units, config->max_points);
@@ -79,6 +80,21 @@ static bool make_counts(struct slope_variants *v, struct slope_variant *variant)
 	v->kept += variant->callers != 0;
 	__atomic_fetch_add(&v->session->variants, variant->callers != 0, __ATOMIC_RELAXED);
 	return true;
+}
+
+static void settle_counts(const struct slope_variants *v, struct slope_record *counts)
+{
+	uint64_t lost = slope_record_settle(counts);
+
+	if (lost)
+		slope_session_lose(v->session, SLOPE_LOST_POINTS, lost);
+}
+
+void slope_variants_settle(const struct slope_variants *v)
+{
+	for (const struct slope_variant *variant = v ? v->first : NULL; variant; variant = variant->next)
+		if (variant->counts)
+			settle_counts(v, variant->counts);
 }
 
 /* ---- folding ---- */
@@ -111,8 +127,8 @@ static bool fold(struct slope_variants *v, struct slope_variant *variant)
 		return false;
 	struct slope_record *from = variant->counts, *into = to->counts;
 
-	slope_record_settle(from);
-	slope_record_settle(into);
+	settle_counts(v, from);
+	settle_counts(v, into);
 	for (unsigned m = 0; m < SLOPE_METRICS; m++)
 		merge_points(v, &into->points[m], &from->points[m]);
 	for (uint32_t u = 0; u < v->session->config.units; u++) {

@@ -52,6 +52,9 @@ SLOPE_INLINE uint64_t slope_variants_kept(const struct slope_variants *v)
 /* NULL is fine. */
 void slope_variants_free(struct slope_variants *v);
 
+/* slope_record_settle of all; NULL is fine. */
+void slope_variants_settle(const struct slope_variants *v);
+
 /* The rest of slope_variants_at. */
 struct slope_variant *slope_variants_find(struct slope_variants *v, struct slope_context *node);
 

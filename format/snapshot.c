@@ -283,14 +283,14 @@ static void encode_losses(struct slope_encoder *e, const struct slope_session *s
 
 bool slope_encode_session(struct slope_encoder *e, const struct slope_session *s, const struct slope_run_info *run)
 {
+	for (size_t i = 1; i < s->thread_count; i++)
+		slope_thread_settle(s->thread[i]);
 	slope_encode_begin(e, s->config.units);
 	encode_facts(e, s, run);
 	encode_losses(e, s);
 	encode_modules(e, s);
 	encode_functions(e, s);
 	encode_threads(e, s, run->process);
-	for (size_t i = 1; i < s->thread_count; i++)
-		slope_thread_settle(s->thread[i]);
 	each_record(e, s, encode_record);
 	each_record(e, s, encode_points);
 	each_record(e, s, encode_edges);

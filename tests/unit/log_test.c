@@ -89,6 +89,7 @@ static uint64_t input(const struct world *w, uint32_t i)
 {
 	struct slope_totals sum;
 
+	slope_thread_settle(w->thread);
 	slope_record_totals(slope_thread_record(w->thread, w->fn[i]), &w->session.config, &sum);
 	return sum.rms;
 }

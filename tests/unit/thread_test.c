@@ -256,6 +256,8 @@ static bool live(size_t pages, uint64_t sums[5], uint64_t *lost)
 	for (int i = 0; i < 3; i++)
 		if (t[i])
 			slope_thread_end(t[i], cost);
+	if (t[0])
+		slope_thread_settle(t[0]);
 	for (uint32_t fn = 0; t[0] && fn < s.function_count; fn++) {
 		const struct slope_record *r = slope_thread_record(t[0], fn);
 

@@ -164,6 +164,7 @@ static struct sums sums_of(const struct world *w, const struct slope_variant *va
 	struct slope_totals totals;
 	struct sums sums = { 0 };
 
+	slope_thread_settle(w->thread);
 	slope_record_totals(variant->counts, &w->session.config, &totals);
 	sums.calls = totals.calls;
 	sums.n = totals.trms;
@@ -313,6 +314,7 @@ static void want_of_memory_is_counted(void **state)
 		play(&w, left, 4000);
 		for (uint32_t fn = 0; fn <= FUNCTIONS; fn++)
 			all += w.oracle->whole[fn].calls;
+		slope_thread_settle(w.thread);
 		for (const struct slope_variant *variant = w.thread->contexts->variants->first; variant; variant = variant->next)
 			if (variant->counts) {
 				struct slope_totals totals;
