@@ -501,8 +501,8 @@ void checks_entry(struct maker *m, uint32_t fn)
 		});
 		return;
 	}
-	vectors_keep(&m->e, REG_RAX);
-	vectors_keep(&m->e, REG_RCX);
+	vectors_keep(&m->e, 0, REG_RAX);
+	vectors_keep(&m->e, 1, REG_RCX);
 	emit_constant(&m->e, REG_RCX, fn);
 	emit_near(&m->e, 0xe8, (uint64_t)vectors_gates()->jump);
 }

@@ -340,19 +340,20 @@ void slope_gate_read_any_kept(void);
 void slope_gate_write_any(void);
 
 /*
- * Calls and returns, on the program's stack, flags not kept. The program's rax is kept as vectors_keep or, where vectors are not
- * ours, the context has it.
+ * Calls and returns, on the program's stack, flags not kept. Registers that arguments are in are kept first, by vectors_keep: the first
+ * one as the first, the second as the second.
  */
 struct usual_gates {
 	/*
-	 * rax: the return address and, in its upper half, where in the cache that is; ecx: the function, a number below CTX_QUICKS,
-	 * rcx being kept as rax is.
+	 * r10: the return address and, in its upper half, where in the cache that is; r11: the function, a number below CTX_QUICKS.
 	 */
 	void (*call)(void);
-	void (*call_address)(void);      /* the same, but rcx is the target; its own value is in the context */
-	void (*jump_from_stub)(void);    /* rcx is the target */
-	void (*jump)(void);              /* at a function's first instruction; ecx as for call */
+	void (*call_lent)(void);         /* the same, but r11 is borrowed, not kept, and changed */
+	void (*call_address)(void);      /* rax as r10 above, rcx: the target; its own value is in the context */
+	void (*jump_from_stub)(void);    /* rax is kept, rcx as above */
+	void (*jump)(void);              /* at a function's first instruction; rax is kept, rcx: the function */
 	void (*leave)(void);             /* jumped to instead of a return instruction; it finds the translation */
+	void (*leave_lent)(void);        /* the same, r11 being borrowed: it comes back from CTX_STAMP_HOME */
 };
 /* What is added to the sums: for where the log is, for one and two entries of it, and for costs from -SUMS_COST_MAX on; sums.h. */
 extern const uint64_t slope_gate_log_at[2], slope_gate_entries[2][2], slope_gate_costs[2 * SUMS_COST_MAX + 1][2];

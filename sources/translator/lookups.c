@@ -221,7 +221,7 @@ void lookups_observe(struct maker *m, const struct step *s)
 	const struct symbols_range *code = codeplaces_code_range(m->trace.start);
 
 	if (stub && !runtime.flags_cross_calls) {
-		vectors_keep(&m->e, REG_RAX);
+		vectors_keep(&m->e, 0, REG_RAX);
 		emit_near(&m->e, 0xe8, (uint64_t)vectors_gates()->jump_from_stub);
 	} else if (stub) {
 		reports_call(&m->e, (const void *)activations_jump_from_stub, (const struct argument[3]){

@@ -40,7 +40,7 @@
 .Lcame\@:
 	.endm
 
-/* Where the next entry of the log will be into a register, b; bd is its lower half. */
+/* Where the next entry of the log will be into a register, b; bd is its lower half, and half of that how long the log is. */
 	.macro log_end how, b, bd
 	.if \how == IN_VECTORS
 	vmovq %xmm30, %\b
@@ -64,14 +64,6 @@
 	mov %\word, %gs:(%\b)
 	.else
 	mov %\word, %gs:CTX_LOG_AT(%\b)
-	.endif
-	.endm
-/* How long the log is, in 32 bits. */
-	.macro log_length how, d
-	.if \how == IN_VECTORS
-	vpextrw $0, %xmm30, %\d
-	.else
-	mov %gs:CTX_LOG, %\d
 	.endif
 	.endm
 /* So many bytes more than it is in bd, which need not be so afterwards. */

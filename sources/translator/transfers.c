@@ -32,6 +32,7 @@ static void correct_return_address(struct emit *e, uint64_t address)
 static void observe_call(struct maker *m, bool direct, uint64_t target, uint64_t address, uint64_t returns_to)
 {
 	uint32_t fn = direct ? codeplaces_function(target) : 0;
+	const struct usual_gates *gates = vectors_gates();
 
 	if (direct && fn == CODEPLACES_STUB) {
 		reports_call(&m->e, (const void *)activations_call_stub, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
@@ -44,13 +45,17 @@ static void observe_call(struct maker *m, bool direct, uint64_t target, uint64_t
 		});
 		return;
 	}
-	vectors_keep(&m->e, REG_RAX);
-	emit_constant(&m->e, REG_RAX, returns_to << 32 | address);
-	if (direct) {
-		vectors_keep(&m->e, REG_RCX);
-		emit_constant(&m->e, REG_RCX, fn);
-	}
-	emit_near(&m->e, 0xe8, (uint64_t)(direct ? vectors_gates()->call : vectors_gates()->call_address));
+	unsigned back = direct ? REG_R10 : REG_RAX;
+
+	vectors_keep(&m->e, 0, back);
+	emit_constant(&m->e, back, returns_to << 32 | address);
+	bool lent = m->stamp == REG_R11;
+
+	if (direct && !lent)
+		vectors_keep(&m->e, 1, REG_R11);
+	if (direct)
+		emit_constant(&m->e, REG_R11, fn);
+	emit_near(&m->e, 0xe8, (uint64_t)(!direct ? gates->call_address : lent ? gates->call_lent : gates->call));
 }
 
 /* The call itself: of the program's address `target`, or of what is in rcx if that is 0. */
@@ -259,6 +264,13 @@ static void emit_return(struct maker *m, const struct step *s)
 	}
 }
 
+/* A return for usual.S that may use r11, whose value it brings back. */
+static bool is_lent(const struct maker *m, const struct step *s)
+{
+	return m->stamp == REG_R11 && observer.on && !observer.paths && !runtime.flags_cross_calls && !runtime.precise &&
+	       !s->i.raw.imm[0].size && s->i.meta.branch_type != ZYDIS_BRANCH_TYPE_FAR;
+}
+
 /* jrcxz and the loops reach only 127 bytes: they jump over the way out. */
 static void emit_short_branch(struct maker *m, const struct step *s)
 {
@@ -296,6 +308,10 @@ void transfers_last(struct maker *m, const struct step *s)
 		emit_jump(m, s);
 		break;
 	case ZYDIS_MNEMONIC_RET:
+		if (is_lent(m, s)) {
+			emit_near(&m->e, 0xe9, (uint64_t)vectors_gates()->leave_lent);
+			break;
+		}
 		exits_give_back(m);
 		emit_return(m, s);
 		break;

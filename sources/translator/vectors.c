@@ -214,13 +214,12 @@ const struct usual_gates *vectors_gates(void)
 	return &slope_gate_usual[observer.vectors];
 }
 
-void vectors_keep(struct emit *e, unsigned reg)
+void vectors_keep(struct emit *e, unsigned n, unsigned reg)
 {
-	if (!observer.vectors) {
+	if (observer.vectors)
+		vectors_put(e, n, reg);
+	else
 		emit_save(e, reg, CTX_REG(reg));
-		return;
-	}
-	vectors_put(e, reg, reg);                                 /* rax in the first, rcx in the second */
 }
 
 /* ---- signals ---- */

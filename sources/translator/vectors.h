@@ -29,9 +29,9 @@ uint32_t vectors_bit(ZydisRegister r);
 void vectors_load(struct emit *e, uint32_t named);
 void vectors_store(struct emit *e, uint32_t named);
 
-/* The routines of usual.S, and rax or rcx kept as they expect it: in one of ours, or where these are not in the context. */
+/* The routines of usual.S, and a register kept as they expect it: in the n-th of ours, or where these are not in the context. */
 const struct usual_gates *vectors_gates(void);
-void vectors_keep(struct emit *e, unsigned reg);
+void vectors_keep(struct emit *e, unsigned n, unsigned reg);
 
 /* A general register into the n-th of ours, and back: they stay what they are until the next call, return or system call. */
 void vectors_put(struct emit *e, unsigned n, unsigned reg);
