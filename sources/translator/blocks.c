@@ -365,6 +365,7 @@ static const struct block *translate(uint64_t pc, int prefer)
 	block = codecache_add(&runtime.cache, pc, end, m->e.at, m->mark, m->marks);
 	if (!block)
 		system_stop("no memory for translated code", NULL);
+	m->facts.counts = m->counted != NULL;
 	((struct block *)block)->facts = m->facts;
 	((struct block *)block)->call_pc = m->call_pc;
 	((struct block *)block)->landing = landing;

@@ -41,6 +41,7 @@ struct block_facts {
 	uint16_t inner;              /* and the register holds the stamp: other branches that have it there */
 	bool entry;                  /* of a function: such branches may not pass its start by */
 	bool doubted;                /* nobody may: doubts.c */
+	bool counts;                 /* its runs: rates.h */
 	int8_t stamp, spare;         /* registers; stamp < 0: none */
 	uint16_t counted;            /* from here on its costs are counted: */
 	int16_t instructions, blocks;

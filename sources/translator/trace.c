@@ -4,6 +4,7 @@
 #include <linux/mman.h>
 
 #include "sources/translator/observing.h"
+#include "sources/translator/rates.h"
 #include "sources/translator/vectors.h"
 #include "sources/translator/runtime.h"
 
@@ -158,7 +159,14 @@ static uint64_t way_on(const struct trace *t, struct step *s, unsigned *branches
 
 	if (s->kind == STEP_BRANCH) {
 		s->taken = target <= s->pc;
-		return !s->taken && ++*branches < BRANCHES_MAX && !is_border(s->next) ? s->next : 0;
+		if (s->taken || ++*branches >= BRANCHES_MAX)
+			return 0;
+		if (t->known && !t->doubt && rates_lead(s->pc, target) && !has(t, target) &&
+		    !is_border(target) && effects_ahead(target)) {
+			s->taken = true;
+			return target;
+		}
+		return is_border(s->next) ? 0 : s->next;
 	}
 	if (s->i.mnemonic != ZYDIS_MNEMONIC_JMP || !s->i.raw.imm[0].is_relative || s->i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
 		return 0;
@@ -327,6 +335,7 @@ bool trace_make(struct trace *t, uint64_t pc)
 	t->mentioned = 0;
 	t->origins = 0;
 	t->entry_flags = false;
+	t->known = observer.on && !observer.paths && rates_are_known(pc);
 	t->stub = (struct stub){ 0 };
 	doubts_begin(t, pc, effects_readable(pc));
 	for (unsigned r = 0; r < REGISTERS; r++)

@@ -103,6 +103,7 @@ struct trace {
 	unsigned doubt;
 	uint8_t code[TRACE_DOUBTED_BYTES];
 	size_t code_bytes;
+	bool known;                  /* which ways out of it are usual: rates.h */
 	bool entry_flags;            /* a function that it calls or returns to wants flags from the other side of the call */
 };
 

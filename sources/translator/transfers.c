@@ -9,6 +9,7 @@
 #include "sources/translator/making.h"
 #include "sources/translator/observing.h"
 #include "sources/translator/following.h"
+#include "sources/translator/rates.h"
 #include "sources/translator/symbols.h"
 #include "sources/translator/vectors.h"
 
@@ -379,6 +380,16 @@ static void cold_stale(struct maker *m, const struct cold *c)
 	emit_near(&m->e, 0xe9, (uint64_t)c->back);
 }
 
+static void count_way_out(struct maker *m, const struct step *s)
+{
+	const uint16_t *counter = rates_branch(s->pc, s->taken ? s->next : making_target(s));
+
+	if (!counter)
+		return;
+	emit_bytes(&m->e, "\x66\xff\x04\x25", 4);                /* incw */
+	emit_32(&m->e, (uint32_t)(uint64_t)counter);
+}
+
 void transfers_cold(struct maker *m, struct cold *c)
 {
 	const struct step *s = &m->trace.step[c->step];
@@ -422,6 +433,8 @@ void transfers_cold(struct maker *m, struct cold *c)
 	if (c->kind == COLD_BRANCH) {
 		uint64_t target = s->taken ? s->next : making_target(s);
 
+		if (m->counted && !s->leaving_flags)
+			count_way_out(m, s);
 		exits_count(m, more.instructions, more.blocks, s->leaving_flags != 0);
 		if (observer.paths)
 			pathcode_on(m, s, target);
