@@ -46,7 +46,7 @@ bool slope_session_init(struct slope_session *s, const struct slope_config *conf
 	slope_arena_init(&s->arena, host);
 	slope_map_init(&s->function_by_place, &s->arena);
 	slope_map_init(&s->site_by_place, &s->arena);
-	slope_sharing_init(&s->sharing, &s->arena, host);
+	slope_sharing_init(&s->sharing, host);
 	s->graphs.arena = &s->arena;
 	void *threads = NULL;
 

@@ -47,16 +47,18 @@ static bool gone(const struct slope_thread *t)
 	return t->id != FIRST_THREAD && __atomic_load_n(&t->ended, __ATOMIC_ACQUIRE);
 }
 
-void slope_sharing_init(struct slope_sharing *sharing, struct slope_arena *arena, const struct slope_host *host)
+void slope_sharing_init(struct slope_sharing *sharing, const struct slope_host *host)
 {
-	*sharing = (struct slope_sharing){ .arena = arena };
+	*sharing = (struct slope_sharing){ .set_count = 0 };
+	slope_arena_init(&sharing->arena, host);
 	slope_shadow_init(&sharing->directory, host);
-	slope_map_init(&sharing->set_by_step, arena);
+	slope_map_init(&sharing->set_by_step, &sharing->arena);
 }
 
 void slope_sharing_fini(struct slope_sharing *sharing)
 {
 	slope_shadow_fini(&sharing->directory);
+	slope_arena_fini(&sharing->arena);
 }
 
 /* Whoever has a set's number sees an array that holds it. */
@@ -227,7 +229,7 @@ static uint32_t new_set(struct slope_sharing *sharing, const struct slope_sharer
 {
 	void *array = sharing->set;
 
-	if (!slope_arena_grow_read(sharing->arena, &array, &sharing->set_capacity, sharing->set_count + 1, sizeof *set))
+	if (!slope_arena_grow_read(&sharing->arena, &array, &sharing->set_capacity, sharing->set_count + 1, sizeof *set))
 		return 0;
 	__atomic_store_n(&sharing->set, array, __ATOMIC_RELEASE);
 	sharing->set[sharing->set_count] = *set;

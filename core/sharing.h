@@ -52,7 +52,7 @@ struct slope_sharer_set {
 
 struct slope_sharing {
 	struct slope_shadow directory;  /* threads that run at once need a window that holds all of it */
-	struct slope_arena *arena;
+	struct slope_arena arena;       /* of the sets and their map: under their lock, not under that of the session's tables */
 	struct slope_sharer_set *set;   /* never changed once they are there */
 	size_t set_count, set_capacity;
 	struct slope_map set_by_step;   /* (word, joining thread) -> set */
@@ -77,7 +77,8 @@ struct slope_sharing_steps {
 	const struct slope_thread *met_by;
 };
 
-void slope_sharing_init(struct slope_sharing *sharing, struct slope_arena *arena, const struct slope_host *host);
+/* It must stay where it is. */
+void slope_sharing_init(struct slope_sharing *sharing, const struct slope_host *host);
 void slope_sharing_fini(struct slope_sharing *sharing);
 
 /* The directory's word of a cell that this thread wrote last, and that nobody else has looked at since. */

@@ -223,6 +223,25 @@ static void threads_end_while_others_ask_for_their_words(void **state)
 	close_world(&w);
 }
 
+/* A source has a lock for the session's tables, and the directory's sets have another: they must not share an arena. */
+static void sets_take_no_memory_of_the_sessions(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_world(&w, false, 0);
+	write_all(&w, w.writer);
+	const unsigned char *bump = w.session.arena.bump;
+	size_t held = w.session.arena.held_bytes;
+
+	for (unsigned i = 0; i < READERS; i++)
+		read_all(&w, w.reader[i]);
+	assert_true(w.session.sharing.set_count >= READERS - 1);
+	assert_ptr_equal(w.session.arena.bump, bump);
+	assert_int_equal(w.session.arena.held_bytes, held);
+	close_world(&w);
+}
+
 /* ---- readers close behind a writer ---- */
 
 #define FOLLOWERS 1u
@@ -317,6 +336,7 @@ int main(void)
 		cmocka_unit_test(readers_close_behind_see_every_write_once),
 		cmocka_unit_test(what_is_written_at_once_counts_cell_by_cell),
 		cmocka_unit_test(threads_end_while_others_ask_for_their_words),
+		cmocka_unit_test(sets_take_no_memory_of_the_sessions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
