@@ -102,15 +102,6 @@ static inline void emit_log_end(struct emit *e, unsigned opcode, unsigned reg)
 	emit_memory(e, opcode, reg, (struct operand){ &end, true, false }, 0);
 }
 
-/* One more stale read, if they are counted. */
-static inline void count_stale(struct maker *m, const struct stale_read *r)
-{
-	if (!r->counter)
-		return;
-	emit_bytes(&m->e, "\x66\xff\x04\x25", 4);                /* incw */
-	emit_32(&m->e, (uint32_t)(uint64_t)r->counter);
-}
-
 /* ---- stalereads.c ---- */
 
 /* Is it one whose rate is worth to be known? */

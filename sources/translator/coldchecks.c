@@ -88,7 +88,7 @@ static void cold_read(struct maker *m, struct cold *c)
 {
 	if (c->alike)
 		compare_both(m, c);
-	count_stale(m, &c->stale);
+	emit_count_one(&m->e, c->stale.counter);
 	if (stalereads_can_take(&c->stale)) {
 		stalereads_take(m, &c->stale);
 		emit_near(&m->e, 0xe9, (uint64_t)c->back);
@@ -128,7 +128,7 @@ static void cold_write(struct maker *m, const struct cold *c)
 	struct emit *e = &m->e;
 	uint8_t *far, *odd;
 
-	count_stale(m, &c->stale);
+	emit_count_one(&m->e, c->stale.counter);
 	if (m->checked_writes) {
 		call_and_go_back(m, c, slope_gate_writes[m->stamp], slope_gate_write_any);
 		return;

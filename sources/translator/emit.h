@@ -101,6 +101,15 @@ static inline void emit_near(struct emit *e, unsigned opcode, uint64_t target)
 	emit_32(e, (uint32_t)(target - ((uint64_t)e->at + 4)));
 }
 
+/* One more in a counter, which lies below 2 GB; flags are not kept. No counter: nothing. */
+static inline void emit_count_one(struct emit *e, const uint16_t *counter)
+{
+	if (!counter)
+		return;
+	emit_bytes(e, "\x66\xff\x04\x25", 4);                    /* incw */
+	emit_32(e, (uint32_t)(uint64_t)counter);
+}
+
 /* A conditional jump, or with condition -1 `jmp`, to a place that is not known yet: the displacement's place. */
 static inline uint8_t *emit_jump_ahead(struct emit *e, int condition)
 {

@@ -325,7 +325,7 @@ static void emit_loaded(struct maker *m, struct stale_read *r, unsigned word)
 	emit_compare(e, word, (unsigned)m->stamp, wide);
 	uint8_t *fresh = jump_over(e, CONDITION_NOT_LESS);
 
-	count_stale(m, r);
+	emit_count_one(&m->e, r->counter);
 	emit_unless(m, unlike, word, STAMP_LEAST, CONDITION_LESS);
 	unsigned end = take_register(m, r, END_HOME, &full->kept[END_HOME], true);
 
@@ -396,7 +396,7 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 
 	if (stale)
 		emit_short_land(e, stale);
-	count_stale(m, r);
+	emit_count_one(&m->e, r->counter);
 	if (stalereads_can_take(r)) {
 		stalereads_take(m, r);
 	} else {

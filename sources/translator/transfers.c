@@ -269,7 +269,7 @@ static void emit_return(struct maker *m, const struct step *s)
 static bool is_lent(const struct maker *m, const struct step *s)
 {
 	return m->stamp == REG_R11 && observer.on && !observer.paths && !runtime.flags_cross_calls && !runtime.precise &&
-	       !s->i.raw.imm[0].size && s->i.meta.branch_type != ZYDIS_BRANCH_TYPE_FAR;
+	       !s->i.raw.imm[0].size;
 }
 
 /* jrcxz and the loops reach only 127 bytes: they jump over the way out. */
@@ -380,16 +380,6 @@ static void cold_stale(struct maker *m, const struct cold *c)
 	emit_near(&m->e, 0xe9, (uint64_t)c->back);
 }
 
-static void count_way_out(struct maker *m, const struct step *s)
-{
-	const uint16_t *counter = rates_branch(s->pc, s->taken ? s->next : making_target(s));
-
-	if (!counter)
-		return;
-	emit_bytes(&m->e, "\x66\xff\x04\x25", 4);                /* incw */
-	emit_32(&m->e, (uint32_t)(uint64_t)counter);
-}
-
 void transfers_cold(struct maker *m, struct cold *c)
 {
 	const struct step *s = &m->trace.step[c->step];
@@ -434,7 +424,7 @@ void transfers_cold(struct maker *m, struct cold *c)
 		uint64_t target = s->taken ? s->next : making_target(s);
 
 		if (m->counted && !s->leaving_flags)
-			count_way_out(m, s);
+			emit_count_one(&m->e, rates_branch(s->pc, target));
 		exits_count(m, more.instructions, more.blocks, s->leaving_flags != 0);
 		if (observer.paths)
 			pathcode_on(m, s, target);
