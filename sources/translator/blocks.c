@@ -240,6 +240,7 @@ static void emit_start(struct maker *m)
 	if (m->stamp != NO_REGISTER)
 		emit_restore(&m->e, (unsigned)m->stamp, CTX_TOP);
 	m->facts.inner = (uint16_t)(m->e.at - m->start);
+	m->facts.stamped = observer.paths ? m->facts.handed : m->facts.inner;
 }
 
 /* Where jumps inside the module come to, with the program's r11 at CTX_STAMP_HOME: behind its saving, or all is as before. */

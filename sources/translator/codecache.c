@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sources/translator/codecache.h"
+#include "sources/translator/context.h"
 #include "sources/translator/rates.h"
 
 #include <linux/mman.h>
@@ -170,12 +171,14 @@ static uint32_t load_displacement(uint32_t patch)
 /* Where in the block `to` a branch out of `from` arrives; true: with the register borrowed. */
 static bool place_to_enter(const struct codecache_branch *branch, const struct block *from, const struct block *to, uint32_t *place)
 {
-	bool call = branch->way == CODECACHE_CALL, same = branch->handed && from->facts.stamp == to->facts.stamp;
+	bool call = branch->way == CODECACHE_CALL;
+	int stamp = branch->way == CODECACHE_RETURN ? REG_R11 : from->facts.stamp;
+	bool same = branch->handed && stamp == to->facts.stamp;
 
 	*place = to->code + (call && !to->facts.doubted ? to->facts.called : 0u);
 	if (!same || to->facts.doubted || (!call && to->facts.entry))
 		return false;
-	*place = to->code + (call ? to->facts.handed : to->facts.inner);
+	*place = to->code + (!call ? to->facts.inner : stamp == REG_R11 ? to->facts.stamped : to->facts.handed);
 	return true;
 }
 

@@ -39,6 +39,7 @@ struct block_facts {
 	uint16_t called;             /* calls of the function that begins here have nothing to be asked */
 	uint16_t handed;             /* the program's value of `stamp` is at CTX_STAMP_HOME: calls that have left it there */
 	uint16_t inner;              /* and the register holds the stamp: other branches that have it there */
+	uint16_t stamped;            /* and it is r11: calls, which have left it there */
 	bool entry;                  /* of a function: such branches may not pass its start by */
 	bool doubted;                /* nobody may: doubts.c */
 	bool counts;                 /* its runs: rates.h */
@@ -47,7 +48,7 @@ struct block_facts {
 	int16_t instructions, blocks;
 };
 
-/* A direct branch that is to be linked. */
+/* A direct branch that is to be linked, or what comes behind a call. */
 struct codecache_branch {
 	uint32_t patch;              /* where the displacement lies of the jump with all registers the program's; 0: not to be linked */
 	uint32_t handed;             /* the same of the one before, with that of `stamp` still borrowed; 0: there is none */
@@ -56,7 +57,8 @@ struct codecache_branch {
 };
 
 #define CODECACHE_JUMP 0u        /* the topmost activation is the same as before */
-#define CODECACHE_CALL 1u        /* it is another, and that of the function that begins there, if one does */
+#define CODECACHE_CALL 1u        /* it is another, of the function that begins there, if one does; a borrowed r11 holds its stamp */
+#define CODECACHE_RETURN 2u      /* it is the one that has called; r11 is borrowed, and holds its stamp */
 
 struct codecache_link;
 

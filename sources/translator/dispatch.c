@@ -88,6 +88,8 @@ static int borrowed_before(const struct codecache_branch *branch)
 {
 	const struct block *from = branch->handed && branch->way == CODECACHE_JUMP ? codecache_from(&runtime.cache, branch) : NULL;
 
+	if (branch->handed && branch->way == CODECACHE_RETURN)
+		return REG_R11;
 	return from ? from->facts.stamp : -1;
 }
 

@@ -87,17 +87,22 @@ static void add_exit(struct maker *m, int condition, struct exit exit)
 
 void exits_add(struct maker *m, int condition, uint64_t target)
 {
-	add_exit(m, condition, (struct exit){ .target = target, .handed = m->stamp != NO_REGISTER });
+	add_exit(m, condition, (struct exit){ .target = target, .handed = m->stamp });
 }
 
 void exits_add_plain(struct maker *m, uint64_t target)
 {
-	add_exit(m, CONDITION_NONE, (struct exit){ .target = target });
+	add_exit(m, CONDITION_NONE, (struct exit){ .target = target, .handed = NO_REGISTER });
 }
 
 void exits_add_call(struct maker *m, uint64_t target)
 {
-	add_exit(m, CONDITION_NONE, (struct exit){ .target = target, .handed = m->stamp != NO_REGISTER, .way = CODECACHE_CALL });
+	add_exit(m, CONDITION_NONE, (struct exit){ .target = target, .handed = m->stamp, .way = CODECACHE_CALL });
+}
+
+void exits_add_return(struct maker *m, uint64_t target)
+{
+	add_exit(m, CONDITION_NONE, (struct exit){ .target = target, .handed = REG_R11, .way = CODECACHE_RETURN });
 }
 
 void exits_finish(struct maker *m)
@@ -109,10 +114,10 @@ void exits_finish(struct maker *m)
 		};
 
 		emit_land(&m->e, x->patch);
-		if (x->handed) {
+		if (x->handed != NO_REGISTER) {
 			uint8_t *patch;
 
-			exits_give_back(m);
+			emit_restore(&m->e, (unsigned)x->handed, CTX_STAMP_HOME);
 			patch = emit_link(&m->e, CONDITION_NONE);
 			emit_land(&m->e, patch);
 			branch.handed = branch.patch;

@@ -9,8 +9,8 @@
 	.globl _start, slope_gate_start, slope_gate_leave, slope_gate_report, slope_gate_syscall, slope_gate_sigreturn
 	.globl slope_gate_reads, slope_gate_writes, slope_gate_read_any_by_c, slope_gate_write_any, slope_gate_apart, slope_gate_apart_in_c
 	.globl slope_gate_return_missed, slope_gate_counted
-	.globl slope_gate_quick_jump_from_stub, slope_gate_quick_call, slope_gate_quick_call_address
-	.globl slope_gate_quick_jump, slope_gate_return_event
+	.globl slope_gate_quick_jump_from_stub, slope_gate_quick_call, slope_gate_quick_call_lent, slope_gate_quick_call_address
+	.globl slope_gate_quick_jump, slope_gate_return_event, slope_gate_returned
 	.globl slope_gate_plain_return, slope_gate_plain_return_event
 	.globl slope_gate_path_return_saved, slope_gate_path_return_event_saved
 	.globl slope_gate_path_return, slope_gate_path_return_event, slope_gate_context_return, slope_gate_context_return_event
@@ -576,7 +576,7 @@ slope_gate_apart_in_c:
 	.endm
 
 /* The program's own return address is the second word of its stack. eax: the function. */
-slope_gate_quick_call:
+	.macro quick_call_of_known
 	to_our_stack
 	mov %gs:CTX_REG(4), %rsi
 	mov %eax, %edi
@@ -586,6 +586,13 @@ slope_gate_quick_call:
 	sums_come
 	to_its_stack
 	mov %gs:CTX_REG(0), %rax
+	.endm
+slope_gate_quick_call:
+	quick_call_of_known
+	ret
+slope_gate_quick_call_lent:
+	quick_call_of_known
+	mov %gs:CTX_TOP, %r11
 	ret
 slope_gate_quick_call_address:
 	to_our_stack
@@ -656,7 +663,13 @@ slope_gate_return_event:
 	call quick_return
 	sums_come
 	to_its_stack
-	ret
+/* Behind the call that a frame knows, r11 is borrowed. */
+slope_gate_returned:
+	cmpq $0, %gs:CTX_GUEST_TARGET
+	jne 1f
+	mov %r11, %gs:CTX_STAMP_HOME
+	mov %gs:CTX_TOP, %r11
+1:	ret
 
 slope_gate_plain_return:
 	mov %rax, %gs:CTX_REG(0)

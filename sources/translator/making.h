@@ -71,7 +71,7 @@ struct cold {
 	enum {
 		COLD_READ, COLD_STALE_READ, COLD_WRITE, COLD_ODD_STACK, COLD_COUNTED,
 		COLD_BRANCH, COLD_STACK, COLD_FAR, COLD_AWAY, COLD_OTHER_TABLE, COLD_UNKNOWN_LANDING,
-		COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED,
+		COLD_MISS, COLD_STUB, COLD_STALE, COLD_CHANGED, COLD_RETURN,
 		/* and of pathcode.c */
 		COLD_WAY, COLD_CASE, COLD_HIT, COLD_UNLIKELY, COLD_MEASURED, COLD_SAMPLE, COLD_CONTEXT,
 	} kind;
@@ -107,7 +107,7 @@ struct cold {
 struct exit {
 	uint64_t target;
 	uint8_t *patch;
-	bool handed;                 /* the stamp's register is still borrowed */
+	int handed;                  /* this register is still borrowed for the stamp; NO_REGISTER: none is */
 	uint32_t way;                /* of struct codecache_branch */
 };
 
@@ -210,6 +210,8 @@ void exits_add(struct maker *m, int condition, uint64_t target);
 void exits_add_plain(struct maker *m, uint64_t target);
 /* The same into a function that is on top now. */
 void exits_add_call(struct maker *m, uint64_t target);
+/* Behind a call that has come back, with r11 borrowed as usual.S leaves it. */
+void exits_add_return(struct maker *m, uint64_t target);
 /* As exits_add, to where the program goes on: a jump to the block's own start stays inside. */
 void exits_on(struct maker *m, int condition, uint64_t target);
 /* The way out of a conditional branch. */

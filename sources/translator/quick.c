@@ -192,14 +192,16 @@ SLOPE_INLINE bool usual_return(uint64_t sp)
 
 /*
  * The address on the program's stack becomes that of its translation, so that
- * a real return goes there, as the processor expects after a real call. `back`: what the frame that has ended says of it.
+ * a real return goes there, as the processor expects after a real call. `back`: what the frame that has ended says of it,
+ * or 0. Whether that is right gate.S learns from the target, 0 then.
  */
 SLOPE_INLINE void place_return(uint64_t *at, uint64_t back)
 {
 	uint64_t pc = *at;
 
-	if (SLOPE_LIKELY((uint32_t)back == pc)) {
+	if (SLOPE_LIKELY(back && (uint32_t)back == pc)) {
 		*at = back >> 32;
+		CTX->guest_target = 0;
 		return;
 	}
 	const struct codecache_target *known = codecache_target(pc);

@@ -35,28 +35,66 @@ static void observe_call(struct maker *m, bool direct, uint64_t target, uint64_t
 	uint32_t fn = direct ? codeplaces_function(target) : 0;
 	const struct usual_gates *gates = vectors_gates();
 
-	if (direct && fn == CODEPLACES_STUB) {
+	bool stub = direct && fn == CODEPLACES_STUB, lent = direct && m->stamp == REG_R11;
+
+	if (stub)
 		reports_call(&m->e, (const void *)activations_call_stub, (const struct argument[3]){ { ARGUMENT_REGISTER, REG_RSP } });
-		return;
-	}
-	if (runtime.flags_cross_calls || !returns_to || fn >= CTX_QUICKS) {
+	else if (runtime.flags_cross_calls || !returns_to || fn >= CTX_QUICKS)
 		reports_call(&m->e, direct ? (const void *)activations_call : (const void *)activations_call_address,
 			     (const struct argument[3]){
 			{ direct ? ARGUMENT_CONSTANT : ARGUMENT_REGISTER, direct ? fn : REG_RCX }, { ARGUMENT_REGISTER, REG_RSP },
 		});
+	if (stub || runtime.flags_cross_calls || !returns_to || fn >= CTX_QUICKS) {
+		/* As usual.S leaves it. */
+		if (lent)
+			emit_restore(&m->e, REG_R11, CTX_TOP);
 		return;
 	}
 	unsigned back = direct ? REG_R10 : REG_RAX;
 
 	vectors_keep(&m->e, 0, back);
 	emit_constant(&m->e, back, returns_to << 32 | address);
-	bool lent = m->stamp == REG_R11;
 
 	if (direct && !lent)
 		vectors_keep(&m->e, 1, REG_R11);
 	if (direct)
 		emit_constant(&m->e, REG_R11, fn);
 	emit_near(&m->e, 0xe8, (uint64_t)(!direct ? gates->call_address : lent ? gates->call_lent : gates->call));
+}
+
+/*
+ * Here the return comes to, by usual.S with r11 borrowed for the stamp. Whoever else returns to the program's address finds a place
+ * where all registers are its own: of two calls, the usual one's.
+ */
+static void emit_returned(struct maker *m, const struct step *s, bool seen_through)
+{
+	bool usual = observer.on || seen_through || !m->trace.stub.target;
+
+	m->path = (struct known_path){ 0 };
+	if (observer.on && !observer.paths) {
+		struct cold *c = making_cold(m, COLD_RETURN);
+
+		c->back = m->e.at;
+		c->step = (unsigned)(s - m->trace.step);
+		exits_add_return(m, s->next);
+		return;
+	}
+	if (observer.on)
+		emit_restore(&m->e, REG_R11, CTX_STAMP_HOME);
+	if (usual && (!observer.paths || pathcode_may_return(s)))
+		codecache_return(&runtime.cache, s->next, (uint64_t)m->e.at);
+	if (observer.paths)
+		pathcode_on(m, s, s->next);
+	m->path = (struct known_path){ 0 };
+	exits_add_plain(m, s->next);
+}
+
+static void cold_return(struct maker *m, const struct cold *c)
+{
+	codecache_return(&runtime.cache, m->trace.step[c->step].next, (uint64_t)m->e.at);
+	emit_save(&m->e, REG_R11, CTX_STAMP_HOME);
+	emit_restore(&m->e, REG_R11, CTX_TOP);
+	emit_near(&m->e, 0xe9, (uint64_t)c->back);
 }
 
 /* The call itself: of the program's address `target`, or of what is in rcx if that is 0. */
@@ -69,15 +107,7 @@ static void emit_call_of(struct maker *m, const struct step *s, uint64_t target,
 	over = m->e.at;
 	emit_32(&m->e, 0);
 	returns_to = (uint64_t)m->e.at;
-	/* Here the return comes to; whoever returns to the program's address finds this place: of two calls, the usual one's. */
-	bool usual = observer.on || seen_through || !m->trace.stub.target;
-
-	if (usual && (!observer.paths || pathcode_may_return(s)))
-		codecache_return(&runtime.cache, s->next, returns_to);
-	if (observer.paths)
-		pathcode_on(m, s, s->next);
-	m->path = (struct known_path){ 0 };
-	exits_add_plain(m, s->next);
+	emit_returned(m, s, seen_through);
 	emit_land(&m->e, over);
 	correct_return_address(&m->e, s->next);
 	if (seen_through)
@@ -401,6 +431,9 @@ void transfers_cold(struct maker *m, struct cold *c)
 		return;
 	case COLD_CHANGED:
 		doubts_cold(m, c);
+		return;
+	case COLD_RETURN:
+		cold_return(m, c);
 		return;
 	case COLD_STUB:
 		emit_call_of(m, s, making_target(s), false);

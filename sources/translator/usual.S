@@ -135,7 +135,7 @@
 	bring \how, \third
 	.endm
 
-/* r10: where it returns to; r11: the function. If it is lent, nobody wants it back. */
+/* r10: where it returns to; r11: the function. If it is lent, nobody wants it back, and it holds the stamp from then on. */
 	.macro bring_two how, lent
 	.if !\lent
 	bring \how, FN
@@ -145,6 +145,9 @@
 	.macro known_call how, lent, unusual
 	keep_three \how, THIRD_RAX
 	push_frame \how, CALL, 9f, 0, r11, r11d, r10, r10d, rax
+	.if \lent
+	mov FRAME_STAMP(%rax), %r11
+	.endif
 	bring_three \how, THIRD_RAX
 	bring_two \how, \lent
 	ret
@@ -226,8 +229,7 @@
 	pop %rax
 	mov %gs:CTX_REG(4), %rsp
 	.endm
-	.macro bring_five how
-	mov %gs:CTX_STAMP_HOME, %r11
+	.macro bring_four how
 	bring \how, RSI
 	bring \how, RDI
 	bring \how, RCX
@@ -323,9 +325,11 @@
 	cmp (%rsp), %rcx
 	jne 6f
 	mov %r10, (%rsp)
-	bring_five \how
+	mov FRAME_STAMP(%rdi), %r11
+	bring_four \how
 	ret
-6:	bring_five \how
+6:	mov %gs:CTX_STAMP_HOME, %r11
+	bring_four \how
 	jmp slope_gate_plain_return
 
 .Lnested\how:
@@ -506,7 +510,7 @@
 	bring \how, RSI
 	bring \how, RDI
 	mov %gs:CTX_REG(4), %rsp
-	ret
+	jmp slope_gate_returned
 
 /* ---- what of a return C does ---- */
 
@@ -546,7 +550,7 @@
 call_\how:
 	known_call \how, 0, slope_gate_quick_call
 call_lent_\how:
-	known_call \how, 1, slope_gate_quick_call
+	known_call \how, 1, slope_gate_quick_call_lent
 call_address_\how:
 	function_of_target \how, CALL, slope_gate_quick_call_address
 jump_from_stub_\how:
