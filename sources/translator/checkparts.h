@@ -42,7 +42,7 @@ static inline void emit_stamps(struct maker *m, const struct address *a, uint32_
 	for (uint32_t k = 0; k < bytes;) {
 		bool wide = bytes - k >= 8;
 
-		emit_memory(&m->e, 0x89, (unsigned)m->stamp, (struct operand){ a, true, wide }, plus + k);
+		emit_memory(&m->e, 0x89, (unsigned)m->stamp, (struct operand){ a, OPERAND_SHADOW, wide }, plus + k);
 		k += wide ? 8 : 4;
 	}
 }
@@ -85,8 +85,8 @@ static inline uint8_t *emit_look_again(struct maker *m, const struct address *at
 	}
 	load_address(e, reg, at, 0);
 	and_constant(e, reg, 0xfc);
-	emit_memory(e, 0x8b, reg, (struct operand){ &word, true, false }, 0);
-	emit_memory(e, 0x3b, reg, (struct operand){ &top, true, false }, 0);
+	emit_memory(e, 0x8b, reg, (struct operand){ &word, OPERAND_SHADOW, false }, 0);
+	emit_memory(e, 0x3b, reg, (struct operand){ &top, OPERAND_SHADOW, false }, 0);
 	emit_restore(e, reg, CTX_TOP);
 	fresh = emit_jump_ahead(e, CONDITION_NOT_LESS);
 	if (beyond)
@@ -99,7 +99,7 @@ static inline void emit_log_end(struct emit *e, unsigned opcode, unsigned reg)
 {
 	struct address end = { .base = NO_REGISTER, .index = NO_REGISTER, .displacement = CTX_LOG - GS_BIAS };
 
-	emit_memory(e, opcode, reg, (struct operand){ &end, true, false }, 0);
+	emit_memory(e, opcode, reg, (struct operand){ &end, OPERAND_SHADOW, false }, 0);
 }
 
 /* ---- stalereads.c ---- */

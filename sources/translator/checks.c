@@ -250,7 +250,7 @@ static void emit_comparisons(struct maker *m, struct cold *c, const struct addre
 	for (uint32_t k = 0; k < bytes; k += width) {
 		if (bytes - k < width)
 			width = 4;
-		emit_memory(&m->e, 0x3b, (unsigned)m->stamp, (struct operand){ a, true, width == 8 }, k);
+		emit_memory(&m->e, 0x3b, (unsigned)m->stamp, (struct operand){ a, OPERAND_SHADOW, width == 8 }, k);
 		making_jump(m, c, write ? CONDITION_NOT_EQUAL : CONDITION_GREATER);
 	}
 }
@@ -366,7 +366,7 @@ static void emit_check(struct maker *m, const struct access *a, unsigned step, b
 	} else if (is_on_stack(a) && !a->write && a->bytes == 8) {
 		/* What the activation keeps there it has written itself: most often one comparison will do. */
 		c->alike = true;
-		emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ &words, true, true }, 0);
+		emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ &words, OPERAND_SHADOW, true }, 0);
 		making_jump(m, c, CONDITION_NOT_EQUAL);
 	} else {
 		emit_comparisons(m, c, &words, bytes, a->write);

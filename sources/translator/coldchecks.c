@@ -76,10 +76,10 @@ static void compare_both(struct maker *m, const struct cold *c)
 {
 	const struct address *words = &c->stale.words;
 
-	emit_memory(&m->e, 0x3b, (unsigned)m->stamp, (struct operand){ words, true, false }, 0);
+	emit_memory(&m->e, 0x3b, (unsigned)m->stamp, (struct operand){ words, OPERAND_SHADOW, false }, 0);
 	uint8_t *stale = emit_short_jump_ahead(&m->e, CONDITION_GREATER);
 
-	emit_memory(&m->e, 0x3b, (unsigned)m->stamp, (struct operand){ words, true, false }, 4);
+	emit_memory(&m->e, 0x3b, (unsigned)m->stamp, (struct operand){ words, OPERAND_SHADOW, false }, 4);
 	emit_back(&m->e, CONDITION_NOT_GREATER, c->back);
 	emit_short_land(&m->e, stale);
 }

@@ -23,16 +23,20 @@
 /*
  * A thread's shadow window, with its context before it: the shadow of no address that a program may try is there.
  *
- * %gs holds the window's start and 128 more. So no operand for a shadow word has the base and displacement of the program's own
- * operand for the cell: processors that guess by these which store a load is served from would take the one for the other, and
- * find out late (a fifth of the time, where blocks store to the shadow of what they load next). And 128 less is a short displacement
- * where the program's is from 0 to 255.
+ * A word's place in its page is not that of its cell: where the lowest 12 bits of two addresses are the same, Intel's processors take
+ * a load for one of what is being stored, and wait until they know better; blocks store to the shadow of what they load next. Nor
+ * has an operand for a shadow word the base and displacement of the program's own operand for the cell: AMD's
+ * processors guess by these which store a load is served from, and find out late (a fifth of the time). So
+ * the first word lies 64 bytes behind the window's start, and %gs holds what is 128 bytes behind that word. 128 less is a short
+ * displacement where the program's is from 0 to 255.
  */
 #define WINDOW_BEFORE 0x100000   /* bytes */
-#define GS_BIAS (-128)
+#define SHADOW_PLACE 64          /* the shadow of address 0, from the window's start on; */
+#define GS_PLACE (SHADOW_PLACE + 128)   /* where %gs is; */
+#define GS_BIAS (-128)           /* and the shadow of address 0 from there */
 
 #define CTX_PLACE (0xe000 - WINDOW_BEFORE)      /* from the window's start on, */
-#define CTX_AT (CTX_PLACE + GS_BIAS)            /* and from %gs on */
+#define CTX_AT (CTX_PLACE - GS_PLACE)            /* and from %gs on */
 
 #define CTX_REG(n) (CTX_AT + 8 * (n))
 #define CTX_FLAGS (CTX_AT + 128)    /* of the program */
@@ -78,14 +82,14 @@
 
 /* Behind the context, in a thread that has a shadow window: records of functions, by number, where quick.c may use them. */
 #define CTX_QUICK_PLACE (0x20000 - WINDOW_BEFORE)
-#define CTX_QUICK_AT (CTX_QUICK_PLACE + GS_BIAS)
+#define CTX_QUICK_AT (CTX_QUICK_PLACE - GS_PLACE)
 #define CTX_QUICKS ((CTX_LOG_AT - CTX_QUICK_AT) / 8)
 /* And behind them the log of core/log.h, from such a place on that the lower half of where it ends, as %gs has it, is how long it is. */
 #define CTX_LOG_AT (-0x10000)
-#define CTX_LOG_PLACE (CTX_LOG_AT - GS_BIAS)
+#define CTX_LOG_PLACE (CTX_LOG_AT + GS_PLACE)
 #define CTX_LOG_BYTES 0xef00
 #define CTX_LOG_CLOSED 0x10000   /* added to its end: no block adds to it, as if it were full */
-#define CTX_LOG_GUARD (0xf000 + GS_BIAS)         /* a page of it that can be read only: what stalereads.c appends there faults */
+#define CTX_LOG_GUARD (0xf000 - GS_PLACE)         /* a page of it that can be read only: what stalereads.c appends there faults */
 #define LOG_SECTION_BYTES 4096   /* SLOPE_LOG_SECTION_BYTES */
 
 /* CTX_SUMS: */
@@ -290,6 +294,8 @@ _Static_assert(CTX_AT + (int)offsetof(struct context, by_16) == CTX_BY_16, "as l
 _Static_assert(CTX_AT + (int)offsetof(struct context, masks) == CTX_MASKS, "as vectors.c has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, vectors) == CTX_VECTORS, "as vectors.c has it");
 _Static_assert(CTX_AT + (int)offsetof(struct context, landed) == CTX_LANDED, "as gate.S has it");
+_Static_assert(CTX_LOG_GUARD >= CTX_LOG_BYTES + 64 && (CTX_LOG_PLACE + CTX_LOG_GUARD) % 4096 == 0, "core/log.h has 64 bytes behind it");
+_Static_assert(CTX_PLACE % 4096 == 0 && SHADOW_PLACE % 64 == 0 && GS_PLACE + GS_BIAS == SHADOW_PLACE, "rooms.c gives back whole pages");
 
 /* The context of the thread that runs. */
 static inline struct context *context_here(void)

@@ -49,7 +49,7 @@ static inline void emit_context(struct emit *e, unsigned opcode, unsigned reg, u
 /* The same with the word at a place in the window. */
 static inline void emit_in_window(struct emit *e, unsigned opcode, unsigned reg, uint32_t place)
 {
-	emit_context(e, opcode, reg, place + (uint32_t)GS_BIAS);
+	emit_context(e, opcode, reg, place - (uint32_t)GS_PLACE);
 }
 
 static inline void emit_save(struct emit *e, unsigned reg, uint32_t offset)
@@ -178,10 +178,10 @@ static inline uint8_t *emit_link(struct emit *e, int condition)
 	return emit_jump_ahead(e, condition);
 }
 
-/* An operand in memory: which segment, and how wide the instruction's other operand is. */
+/* An operand in memory: what of that address, and how wide the instruction's other operand is. */
 struct operand {
 	const struct address *at;
-	bool gs;                     /* the shadow of it */
+	enum { OPERAND_ITSELF, OPERAND_SHADOW, OPERAND_IN_WINDOW } what;      /* the cell, its shadow word, that place in the window */
 	bool wide;                   /* 64 bits, or 32 */
 };
 
@@ -189,7 +189,8 @@ struct operand {
 static inline void emit_memory(struct emit *e, unsigned opcode, unsigned reg, struct operand o, int64_t plus)
 {
 	const struct address *a = o.at;
-	int64_t displacement = a->displacement + plus + (o.gs ? GS_BIAS : 0);
+	const int64_t bias[] = { [OPERAND_SHADOW] = GS_BIAS, [OPERAND_IN_WINDOW] = -GS_PLACE };
+	int64_t displacement = a->displacement + plus + bias[o.what];
 	unsigned base = a->base == NO_REGISTER ? 5 : (unsigned)a->base, index = a->index == NO_REGISTER ? 4 : (unsigned)a->index;
 	unsigned rex = (unsigned)o.wide << 3 | (reg >> 3) << 2 | (index >> 3) << 1 | (a->base == NO_REGISTER ? 0 : base >> 3);
 	bool sib = a->base == NO_REGISTER || a->index != NO_REGISTER || (base & 7) == 4;
@@ -198,7 +199,7 @@ static inline void emit_memory(struct emit *e, unsigned opcode, unsigned reg, st
 
 	if (a->short_registers)
 		emit_byte(e, 0x67);
-	if (o.gs)
+	if (o.what != OPERAND_ITSELF)
 		emit_byte(e, 0x65);
 	if (rex)
 		emit_byte(e, 0x40 | rex);
@@ -218,7 +219,7 @@ static inline void emit_address(struct emit *e, unsigned reg, const struct addre
 	if (a->base == NO_REGISTER && a->index == NO_REGISTER)
 		emit_constant(e, reg, (uint64_t)(a->displacement + plus));
 	else
-		emit_memory(e, 0x8d, reg, (struct operand){ a, false, true }, plus);
+		emit_memory(e, 0x8d, reg, (struct operand){ a, OPERAND_ITSELF, true }, plus);
 }
 
 #endif

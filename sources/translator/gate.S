@@ -25,7 +25,7 @@ _start:
 	ud2
 
 slope_gate_start:
-	sub $GS_BIAS, %rdi
+	add $GS_PLACE, %rdi
 	wrgsbase %rdi
 	and $-16, %rsp
 	mov %rsp, %gs:CTX_HOST_RSP
@@ -682,8 +682,8 @@ slope_gate_plain_return:
 
 /* The path that the caller was on comes back. If none was kept, C begins one where this return goes to. */
 	.macro take_path place
-	mov %gs:GS_BIAS+\place, %rcx
-	movq $0, %gs:GS_BIAS+\place
+	mov %gs:-GS_PLACE+\place, %rcx
+	movq $0, %gs:-GS_PLACE+\place
 	mov %rcx, %gs:CTX_PATH
 	test %rcx, %rcx
 	jle 5f
@@ -710,8 +710,8 @@ slope_gate_plain_return:
 	.endm
 
 	.macro take_context place
-	mov %gs:GS_BIAS+\place, %rcx
-	movq $0, %gs:GS_BIAS+\place
+	mov %gs:-GS_PLACE+\place, %rcx
+	movq $0, %gs:-GS_PLACE+\place
 	test %rcx, %rcx
 	jle 7f
 	mov %ecx, %eax
@@ -829,7 +829,7 @@ slope_gate_clone:
 	pop %rbx
 	ret
 1:
-	sub $GS_BIAS, %r12
+	add $GS_PLACE, %r12
 	wrgsbase %r12
 	xor %ebp, %ebp
 	mov %gs:CTX_SELF, %rdi

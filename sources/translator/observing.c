@@ -269,8 +269,11 @@ void observing_grown(uint64_t address, uint64_t bytes)
 {
 	const struct slope_thread *core = observer.on ? context_here()->fiber->core : NULL;
 
-	if (core && core->shadow.window && observer.inlined && bytes <= GROWTH_BYTES)
-		system_call(__NR_madvise, (long)((char *)core->shadow.window + address), (long)bytes, MADV_POPULATE_WRITE, 0, 0, 0);
+	if (!core || !core->shadow.window || !observer.inlined || bytes > GROWTH_BYTES)
+		return;
+	uint64_t from = slope_page_round((uint64_t)core->shadow.window + address);
+
+	system_call(__NR_madvise, (long)from, (long)bytes, MADV_POPULATE_WRITE, 0, 0, 0);
 }
 
 /*
@@ -369,7 +372,7 @@ static void use_window(struct context *ctx)
 {
 	struct slope_shadow *shadow = &ctx->fiber->core->shadow;
 
-	shadow->window = context_window(ctx);
+	shadow->window = (uint32_t *)((char *)context_window(ctx) + SHADOW_PLACE);
 	shadow->window_cells = runtime.space.window >> observer.session.config.cell_log2;
 	if (!observer.inlined)
 		return;

@@ -268,7 +268,7 @@ static void keep_apart(struct maker *m)
 	emit_save(&m->e, REG_R10, CTX_PATH_KEPT_B);
 	emit_restore(&m->e, REG_R11, CTX_PATH);
 	emit_restore(&m->e, REG_R10, CTX_PATH_WINDOW);
-	emit_memory(&m->e, 0x89, REG_R11, (struct operand){ &top, false, true }, 0);
+	emit_memory(&m->e, 0x89, REG_R11, (struct operand){ &top, OPERAND_ITSELF, true }, 0);
 	emit_restore(&m->e, REG_R11, CTX_PATH_KEPT_A);
 	emit_restore(&m->e, REG_R10, CTX_PATH_KEPT_B);
 }
@@ -292,8 +292,8 @@ static bool keep_known(struct maker *m, const struct step *s)
 
 	if (!place || !pathmaking_known(m, place->graph, place->vertex, &path) || !pathmaking_is_short(path))
 		return false;
-	emit_bytes(&m->e, "\x65\x48\xc7\x44\x24", 5);            /* movq $path, %gs:GS_BIAS(%rsp) */
-	emit_byte(&m->e, GS_BIAS & 0xff);
+	emit_bytes(&m->e, "\x65\x48\xc7\x84\x24", 5);            /* movq $path, %gs:-GS_PLACE(%rsp) */
+	emit_32(&m->e, (uint32_t)-GS_PLACE);
 	emit_32(&m->e, (uint32_t)path);
 	return true;
 }
@@ -313,7 +313,7 @@ void pathcode_call(struct maker *m, const struct step *s, uint64_t target)
 		emit_restore(&m->e, reg, CTX_PATH);
 		if (observer.path_contexts)
 			add_context(m);
-		emit_memory(&m->e, 0x89, reg, (struct operand){ &top, true, true }, 0);
+		emit_memory(&m->e, 0x89, reg, (struct operand){ &top, OPERAND_IN_WINDOW, true }, 0);
 		if (free == NO_REGISTER)
 			emit_restore(&m->e, reg, CTX_PATH_KEPT_A);
 	}

@@ -96,7 +96,7 @@ SLOPE_INLINE void apart(const void *function, uint64_t a)
 QUICK void pathcontexts_quick(uint64_t fn)
 {
 	uint64_t key = CTX->path_context | fn;
-	struct path_enter __seg_gs *e = (struct path_enter __seg_gs *)(uint64_t)(PATHS_ENTERS_AT + GS_BIAS + path_enter_at(key));
+	struct path_enter __seg_gs *e = (struct path_enter __seg_gs *)(uint64_t)(PATHS_ENTERS_AT - GS_PLACE + path_enter_at(key));
 
 	if (SLOPE_UNLIKELY(e->key != key)) {
 		apart((const void *)pathcontexts_enter, fn);

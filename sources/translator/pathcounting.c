@@ -54,7 +54,7 @@ void pathcode_context(struct maker *m, uint32_t fn, bool flags)
 		return;
 	}
 	struct address entry = { .base = REG_RAX, .index = NO_REGISTER, .displacement = PATHS_ENTERS_AT };
-	struct operand at = { &entry, true, true };
+	struct operand at = { &entry, OPERAND_IN_WINDOW, true };
 	struct cold *c = making_cold(m, COLD_CONTEXT);
 
 	c->target = fn;
@@ -185,7 +185,7 @@ static void count_in_array(struct maker *m, const struct path_graph *g, int64_t 
 	struct address counter = {
 		.base = NO_REGISTER, .index = (int)reg, .scale_log2 = 3, .displacement = (int64_t)g->counters + 8 * plus,
 	};
-	struct operand at = { &counter, true, true };
+	struct operand at = { &counter, OPERAND_IN_WINDOW, true };
 
 	if (!room.flags) {
 		emit_memory(&m->e, 0xff, 0, at, 0);               /* incq */
@@ -245,7 +245,7 @@ static void count_in_cache(struct maker *m, const struct path_graph *g, int64_t 
 {
 	unsigned number = load(m, &room, loaded), place = borrow(m, &room, 1);
 	struct address entry = { .base = (int)place, .index = NO_REGISTER, .displacement = g->hits };
-	struct operand at = { &entry, true, true };
+	struct operand at = { &entry, OPERAND_IN_WINDOW, true };
 
 	add_to(m, number, place, plus + 1);
 	struct cold *c = making_cold(m, COLD_HIT);
@@ -281,7 +281,7 @@ static void count_in_cache(struct maker *m, const struct path_graph *g, int64_t 
 void pathmaking_cold_hit(struct maker *m, const struct cold *c)
 {
 	struct address entry = { .base = c->entry, .index = NO_REGISTER, .displacement = c->graph->hits };
-	struct operand at = { &entry, true, true };
+	struct operand at = { &entry, OPERAND_IN_WINDOW, true };
 	uint8_t *missed[2] = { NULL, NULL };
 
 	emit_byte(&m->e, 0x40 | (c->entry >> 3 & 1));             /* xor $PATHS_HIT_OTHER, %entry */

@@ -117,7 +117,7 @@ static void by_c(struct maker *m, const struct path_place *place, struct path_ca
 static void emit_case_ends(struct maker *m, struct path_graph *g, uint32_t first)
 {
 	struct address at = { .base = REG_RAX, .index = NO_REGISTER };
-	struct operand value = { &at, false, true };
+	struct operand value = { &at, OPERAND_ITSELF, true };
 	struct room_here room = { .live = (uint16_t)~(1u << REG_RCX), .kept = { NO_REGISTER, NO_REGISTER }, .taken = REG_RDX };
 
 	emit_memory(&m->e, 0x8b, REG_RDX, value, offsetof(struct path_case, more));
@@ -132,7 +132,7 @@ static void emit_case(struct maker *m, const struct path_place *place)
 	struct path_graph *g = place->graph;
 	const struct slope_path_graph *p = &g->core->paths;
 	struct address at = { .base = REG_RAX, .index = NO_REGISTER };
-	struct operand value = { &at, false, true };
+	struct operand value = { &at, OPERAND_ITSELF, true };
 	uint32_t first = p->first[place->vertex];
 	bool ends = false, goes_on = false;
 	uint8_t *whole = NULL, *done = NULL;
@@ -194,7 +194,7 @@ static bool emit_switch(struct maker *m, const struct path_place *place)
 	struct path_cases *known = cases_of(place);
 	struct address distance = { .base = REG_RCX, .index = NO_REGISTER, .displacement = -(int64_t)g->lowest };
 	struct address at = { .base = REG_RAX, .index = REG_RDX };
-	struct operand value = { &at, false, true };
+	struct operand value = { &at, OPERAND_ITSELF, true };
 	bool flags = wants_flags(place);
 
 	if (!known || !pathmaking_is_short((int64_t)g->lowest) || g->span >> (31 - PATH_CASE_LOG2)) {
@@ -241,6 +241,7 @@ static bool emit_switch(struct maker *m, const struct path_place *place)
 static void emit_anywhere(struct maker *m)
 {
 	struct address top = { .base = REG_RSP, .index = NO_REGISTER };
+	struct operand kept = { &top, observing_keeps_paths_apart() ? OPERAND_ITSELF : OPERAND_IN_WINDOW, true };
 	uint8_t *tail;
 
 	emit_save(&m->e, REG_RCX, CTX_GUEST_TARGET);
@@ -248,7 +249,7 @@ static void emit_anywhere(struct maker *m)
 		top.index = REG_RCX;
 		emit_restore(&m->e, REG_RCX, CTX_PATH_WINDOW);
 	}
-	emit_memory(&m->e, 0x8b, REG_RCX, (struct operand){ &top, !observing_keeps_paths_apart(), true }, 0);
+	emit_memory(&m->e, 0x8b, REG_RCX, kept, 0);
 	emit_bytes(&m->e, "\xe3\x05", 2);                         /* jrcxz over the next */
 	tail = emit_jump_ahead(&m->e, CONDITION_NONE);
 	emit_restore(&m->e, REG_RCX, CTX_GUEST_TARGET);

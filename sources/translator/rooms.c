@@ -25,9 +25,15 @@ static struct {
 	unsigned lanes;              /* of it that are used */
 } rooms;
 
+/* What the shadow needs from a window's start on. */
+static uint64_t window_bytes(uint64_t shadow_bytes)
+{
+	return slope_page_round(SHADOW_PLACE + shadow_bytes);
+}
+
 void *rooms_window(uint64_t shadow_bytes)
 {
-	char *pages = system_pages(WINDOW_BEFORE + shadow_bytes, true);
+	char *pages = system_pages(WINDOW_BEFORE + window_bytes(shadow_bytes), true);
 
 	return pages ? pages + WINDOW_BEFORE : NULL;
 }
@@ -102,7 +108,7 @@ void rooms_clear(struct room *room)
 	int64_t behind = CTX_PLACE + (int)LANE_BYTES;
 
 	if (room->shadow_bytes)
-		give_pages_back(room->window + behind, room->shadow_bytes - (uint64_t)behind);
+		give_pages_back(room->window + behind, window_bytes(room->shadow_bytes) - (uint64_t)behind);
 	if (room->path_window)
 		give_pages_back(room->path_window, runtime.space.window);
 }

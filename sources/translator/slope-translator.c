@@ -168,7 +168,7 @@ static void make_context(uint64_t window_bytes)
 	ctx->path_window = observing_keeps_paths_apart() ? system_pages(UINT64_C(1) << runtime.window_log2, true) : window;
 	if (!ctx->path_window)
 		system_stop("no room for paths beside input sizes; allow more address space (ulimit -v), or record them one by one", NULL);
-	__asm__ volatile("wrgsbase %0" : : "r"((char *)window - GS_BIAS) : "memory");
+	__asm__ volatile("wrgsbase %0" : : "r"((char *)window + GS_PLACE) : "memory");
 	threading_init(ctx);
 }
 

@@ -165,7 +165,7 @@ static void make_seen(struct maker *m, const struct stale_read *r, unsigned word
 		emit_with_constant(e, WITH_AND, word, 1);
 		behind = (struct address){ .base = m->stamp, .index = (int)word };
 	}
-	emit_memory(e, 0x8d, word, (struct operand){ &behind, false, false }, 0);
+	emit_memory(e, 0x8d, word, (struct operand){ &behind, OPERAND_ITSELF, false }, 0);
 	emit_with_constant(e, WITH_OR, word, STAMP_MARKS);
 	if (r->bytes == 4)
 		return;
@@ -193,22 +193,22 @@ static void append(struct maker *m, const struct stale_read *r, struct cold *c, 
 {
 	struct emit *e = &m->e;
 	bool wide = r->bytes > 4;
-	struct address entry = { .base = (int)end, .index = NO_REGISTER, .displacement = observer.vectors ? -GS_BIAS : CTX_LOG_PLACE };
+	struct address entry = { .base = (int)end, .index = NO_REGISTER, .displacement = (observer.vectors ? 0 : CTX_LOG_AT) - GS_BIAS };
 	struct address behind = { .base = (int)end, .index = NO_REGISTER, .displacement = wide ? 8 : 4 };
 
 	load_end(m, c, end);
-	emit_memory(e, 0x89, word, (struct operand){ &entry, true, wide }, 0);
+	emit_memory(e, 0x89, word, (struct operand){ &entry, OPERAND_SHADOW, wide }, 0);
 	if (end == (unsigned)m->stamp)
 		emit_restore(e, end, CTX_TOP);
 	if (observer.trms)
 		make_seen(m, r, word, end);
-	emit_memory(e, 0x89, observer.trms ? word : (unsigned)m->stamp, (struct operand){ &r->words, true, wide }, 0);
+	emit_memory(e, 0x89, observer.trms ? word : (unsigned)m->stamp, (struct operand){ &r->words, OPERAND_SHADOW, wide }, 0);
 	if (observer.trms && wide && end == (unsigned)m->stamp)
 		emit_restore(e, end, CTX_TOP);
 	if (observer.vectors) {
 		vectors_log_more(e, wide ? 2 : 1);
 	} else {
-		emit_memory(e, 0x8d, end, (struct operand){ &behind, false, false }, 0);
+		emit_memory(e, 0x8d, end, (struct operand){ &behind, OPERAND_ITSELF, false }, 0);
 		emit_log_end(e, 0x89, end);
 	}
 	stalereads_give_back(m, c);
@@ -226,7 +226,7 @@ static void append_by_vector(struct maker *m, const struct stale_read *r, struct
 	load_end(m, c, reg);
 	vectors_log_entry(e, reg, wide);
 	emit_restore(e, reg, CTX_TOP);
-	emit_memory(e, 0x89, reg, (struct operand){ &r->words, true, wide }, 0);
+	emit_memory(e, 0x89, reg, (struct operand){ &r->words, OPERAND_SHADOW, wide }, 0);
 	vectors_log_more(e, wide ? 2 : 1);
 	c->back = e->at;
 }
@@ -260,9 +260,9 @@ void stalereads_take(struct maker *m, struct stale_read *r)
 
 	if (runtime.precise)
 		emit_range(m, c, &r->at, word);
-	emit_memory(e, 0x8b, word, (struct operand){ &r->words, true, wide }, 0);
+	emit_memory(e, 0x8b, word, (struct operand){ &r->words, OPERAND_SHADOW, wide }, 0);
 	if (wide) {
-		emit_memory(e, 0x3b, word, (struct operand){ &r->words, true, false }, 4);
+		emit_memory(e, 0x3b, word, (struct operand){ &r->words, OPERAND_SHADOW, false }, 4);
 		making_jump(m, c, CONDITION_NOT_EQUAL);
 	}
 	emit_unless(m, c, word, STAMP_LEAST, CONDITION_LESS);
@@ -313,13 +313,13 @@ static void emit_loaded(struct maker *m, struct stale_read *r, unsigned word)
 	int other = wide ? dead_register(m, r) : NO_REGISTER;
 
 	unlike->alike = wide;
-	emit_memory(e, 0x8b, word, (struct operand){ &r->words, true, wide }, 0);
+	emit_memory(e, 0x8b, word, (struct operand){ &r->words, OPERAND_SHADOW, wide }, 0);
 	if (wide && other != NO_REGISTER) {
 		emit_rotate(e, (unsigned)other, word, 32);
 		emit_compare(e, word, (unsigned)other, true);
 		making_jump(m, unlike, CONDITION_NOT_EQUAL);
 	} else if (wide) {
-		emit_memory(e, 0x3b, word, (struct operand){ &r->words, true, false }, 4);
+		emit_memory(e, 0x3b, word, (struct operand){ &r->words, OPERAND_SHADOW, false }, 4);
 		making_jump(m, unlike, CONDITION_NOT_EQUAL);
 	}
 	emit_compare(e, word, (unsigned)m->stamp, wide);
@@ -388,10 +388,10 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 		return;
 	}
 	if (r->bytes > 4) {
-		emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ &r->words, true, false }, 0);
+		emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ &r->words, OPERAND_SHADOW, false }, 0);
 		stale = emit_short_jump_ahead(e, CONDITION_GREATER);
 	}
-	emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ &r->words, true, false }, r->bytes - 4);
+	emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ &r->words, OPERAND_SHADOW, false }, r->bytes - 4);
 	uint8_t *fresh = jump_over(e, CONDITION_NOT_GREATER);
 
 	if (stale)
