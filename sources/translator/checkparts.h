@@ -47,6 +47,25 @@ static inline void emit_stamps(struct maker *m, const struct address *a, uint32_
 	}
 }
 
+/* Do the words of `c`'s place lie in the window, which is asked where programs may try any address, and is each a stamp? Else `c`. */
+static inline void emit_touched_test(struct maker *m, struct cold *c, const struct address *words, uint32_t bytes)
+{
+	struct emit *e = &m->e;
+	const uint32_t least = STAMP_LEAST;
+
+	if (runtime.precise) {
+		load_address(e, (unsigned)m->stamp, &c->at, -(int64_t)PLAN_LOWEST);
+		emit_context(e, 0x3b, (unsigned)m->stamp, CTX_SPAN);
+		emit_restore(e, (unsigned)m->stamp, CTX_TOP);
+		making_jump(m, c, CONDITION_NOT_BELOW);
+	}
+	for (uint32_t k = 0; k < bytes; k += 4) {
+		emit_memory(e, 0x81, 7, (struct operand){ words, OPERAND_SHADOW, false }, k);       /* cmpl */
+		emit_bytes(e, &least, 4);
+		making_jump(m, c, CONDITION_LESS);
+	}
+}
+
 typedef void (*gate_routine)(void);
 
 /* The routines of gate.S for reads of 1, 2, 4 and 8 bytes. */

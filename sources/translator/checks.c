@@ -298,20 +298,7 @@ static bool stores_anyway(const struct maker *m, const struct access *a)
 /* Such a one stores without a look whether it must, where there are words of a thread's already. */
 static void emit_anyway(struct maker *m, struct cold *c, const struct address *words, uint32_t bytes)
 {
-	struct emit *e = &m->e;
-	const uint32_t least = STAMP_LEAST;
-
-	if (runtime.precise) {
-		load_address(e, (unsigned)m->stamp, &c->at, -(int64_t)PLAN_LOWEST);
-		emit_context(e, 0x3b, (unsigned)m->stamp, CTX_SPAN);
-		emit_restore(e, (unsigned)m->stamp, CTX_TOP);
-		making_jump(m, c, CONDITION_NOT_BELOW);
-	}
-	for (uint32_t k = 0; k < bytes; k += 4) {
-		emit_memory(e, 0x81, 7, (struct operand){ words, true, false }, k);       /* cmpl */
-		emit_bytes(e, &least, 4);
-		making_jump(m, c, CONDITION_LESS);
-	}
+	emit_touched_test(m, c, words, bytes);
 	emit_stamps(m, words, bytes, 0);
 }
 
@@ -347,7 +334,7 @@ static void emit_check(struct maker *m, const struct access *a, unsigned step, b
 	}
 	struct stale_read read = {
 		.at = at, .words = words, .read = a->bytes, .bytes = bytes, .step = step, .taken = by_register ? (uint16_t)(1u << reg) : 0,
-		.guessed = guessed, .counter = counter_of(m, a), .either = stalereads_are_either(m, a),
+		.by_register = by_register, .guessed = guessed, .counter = counter_of(m, a), .either = stalereads_are_either(m, a),
 	};
 
 	if (stalereads_are_often(m, a)) {

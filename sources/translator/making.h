@@ -60,6 +60,7 @@ struct stale_read {
 	uint32_t bytes;
 	unsigned step;
 	uint16_t taken;              /* registers that `words` are reached by, besides those of `at` */
+	bool by_register;            /* by one of these alone, which nobody needs afterwards */
 	bool guessed;                /* if the base is a multiple of 4 */
 	uint16_t *counter;           /* of stale ones, or NULL */
 	bool either;                 /* nobody can foretell whether it is stale */

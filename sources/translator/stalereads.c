@@ -342,31 +342,17 @@ static void emit_either(struct maker *m, struct stale_read *r)
 {
 	struct cold of = cold_of(r), *c = add_cold(m, &of);
 	struct emit *e = &m->e;
-	struct address entry = { .index = NO_REGISTER, .displacement = -GS_BIAS };
-	unsigned word = take_register(m, r, WORD_HOME, &c->kept[WORD_HOME], false);
-	unsigned end = take_register(m, r, END_HOME, &c->kept[END_HOME], false), stamp = (unsigned)m->stamp;
+	int dead = r->by_register ? r->words.base : dead_register(m, r);
+	unsigned end = dead == NO_REGISTER ? (unsigned)m->stamp : (unsigned)dead;
 
-	if (runtime.precise)
-		emit_range(m, c, &r->at, word);
-	emit_memory(e, 0x8b, word, (struct operand){ &r->words, true, false }, 0);
-	emit_unless(m, c, word, STAMP_LEAST, CONDITION_LESS);
+	emit_touched_test(m, c, &r->words, r->bytes);
+	vectors_word(e, &r->words);
+	vectors_fresh_word(e, (unsigned)m->stamp, &r->words);
 	load_end(m, c, end);
-	entry.base = (int)end;
-	emit_memory(e, 0x89, word, (struct operand){ &entry, true, false }, 0);
-	emit_compare(e, word, stamp, false);
-	if (word >= 8 || stamp >= 8)
-		emit_byte(e, 0x40 | (word >> 3) << 2 | stamp >> 3);       /* cmovb %stamp, %word */
-	emit_bytes(e, "\x0f\x42", 2);
-	emit_byte(e, 0xc0 | (word & 7) << 3 | (stamp & 7));
-	if (end >= 8)
-		emit_byte(e, 0x45);                                       /* sbb %end, %end */
-	emit_byte(e, 0x19);
-	emit_byte(e, 0xc0 | (end & 7) << 3 | (end & 7));
-	emit_memory(e, 0x89, word, (struct operand){ &r->words, true, false }, 0);
-	emit_with_constant(e, WITH_AND, end, 4);
-	vectors_put(e, VECTORS_FREE, end);
-	vectors_log_more_by_free(e);
-	stalereads_give_back(m, c);
+	vectors_log_entry(e, end, false);
+	vectors_log_more_if_stale(e);
+	if (end == (unsigned)m->stamp)
+		emit_restore(e, end, CTX_TOP);
 	c->back = e->at;
 }
 
@@ -377,7 +363,7 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 	int dead = NO_REGISTER;
 
 	spare_address(m, r);
-	if (r->either && observer.vectors && !observer.trms && r->bytes == 4) {
+	if (r->either && observer.vectors && !observer.trms && r->bytes == 4 && !observer.apart) {
 		emit_either(m, r);
 		return;
 	}

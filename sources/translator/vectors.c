@@ -113,13 +113,19 @@ static void emit_move_vector(struct emit *e, unsigned opcode, unsigned n, unsign
 #define VPADDQ 0xd4
 #define VPSUBQ 0xfb
 
-/* One of these: to xmm30, or from it. */
-static void emit_add(struct emit *e, unsigned opcode, const uint64_t addend[2])
+/* One of these: to xmm30, or from it; where k6 is set, if `masked`. */
+static void emit_add_where(struct emit *e, unsigned opcode, const uint64_t addend[2], bool masked)
 {
-	emit_bytes(e, "\x62\x61\x8d\x00", 4);
+	emit_bytes(e, "\x62\x61\x8d", 3);
+	emit_byte(e, masked ? 6 : 0);
 	emit_byte(e, opcode);
 	emit_byte(e, 0x35);
 	emit_32(e, (uint32_t)((uint64_t)addend - ((uint64_t)e->at + 4)));
+}
+
+static void emit_add(struct emit *e, unsigned opcode, const uint64_t addend[2])
+{
+	emit_add_where(e, opcode, addend, false);
 }
 
 /* vmovdqu64 between xmm30 and the context. */
@@ -184,9 +190,45 @@ void vectors_log_more(struct emit *e, unsigned entries)
 	emit_add(e, VPADDQ, slope_gate_entries[entries - 1]);
 }
 
-void vectors_log_more_by_free(struct emit *e)
+/* vmovd between the n-th of ours and a shadow word. */
+static void emit_word(struct emit *e, unsigned opcode, unsigned n, const struct address *a)
 {
-	emit_bytes(e, "\x62\x01\x8d\x00\xd4\xf7", 6);           /* vpaddq %xmm31, %xmm30, %xmm30 */
+	int64_t displacement = a->displacement + GS_BIAS;
+	unsigned base = a->base == NO_REGISTER ? 5 : (unsigned)a->base, index = a->index == NO_REGISTER ? 4 : (unsigned)a->index;
+	bool based = a->base != NO_REGISTER, sib = !based || a->index != NO_REGISTER || (base & 7) == 4;
+	bool little = based && displacement % 4 == 0 && displacement / 4 == (int8_t)(displacement / 4);
+
+	if (a->short_registers)
+		emit_byte(e, 0x67);
+	emit_bytes(e, "\x65\x62", 2);
+	emit_byte(e, (index < 8) << 6 | (base < 8) << 5 | 1);
+	emit_bytes(e, "\x7d\x08", 2);
+	emit_byte(e, opcode);
+	emit_byte(e, (based ? little ? 0x40 : 0x80 : 0) | n << 3 | (sib ? 4 : base & 7));
+	if (sib)
+		emit_byte(e, a->scale_log2 << 6 | (index & 7) << 3 | (base & 7));
+	if (little)
+		emit_byte(e, (unsigned)(displacement / 4) & 0xff);
+	else
+		emit_32(e, (uint32_t)displacement);
+}
+
+void vectors_word(struct emit *e, const struct address *at)
+{
+	emit_word(e, 0x6e, VECTORS_FREE, at);
+}
+
+void vectors_fresh_word(struct emit *e, unsigned stamp, const struct address *at)
+{
+	vectors_put(e, 0, stamp);
+	emit_bytes(e, "\x62\x91\x3d\x00\x66\xf7", 6);           /* vpcmpgtd %xmm31, %xmm24, %k6 */
+	emit_bytes(e, "\x62\x02\x3d\x00\x3d\xc7", 6);           /* vpmaxsd %xmm31, %xmm24, %xmm24 */
+	emit_word(e, 0x7e, 0, at);
+}
+
+void vectors_log_more_if_stale(struct emit *e)
+{
+	emit_add_where(e, VPADDQ, slope_gate_entries[0], true);
 }
 
 void vectors_cost_more(struct emit *e, int32_t cost)

@@ -44,8 +44,13 @@ void vectors_cost_more(struct emit *e, int32_t cost);
 
 /* The free one of ours: its lower half as more bytes of the log; 4 or 8 bytes of it to that place. */
 #define VECTORS_FREE 7u
-void vectors_log_more_by_free(struct emit *e);
 void vectors_log_entry(struct emit *e, unsigned reg, bool wide);
+
+/* The shadow word at that address into the free one; the greater of it and a stamp back to its place, by way of the first one of ours; */
+void vectors_word(struct emit *e, const struct address *at);
+void vectors_fresh_word(struct emit *e, unsigned stamp, const struct address *at);
+/* and one entry more of the log if it was less than the stamp. Flags are kept. */
+void vectors_log_more_if_stale(struct emit *e);
 
 /* Around C in a signal handler: the sums come to the context if they are not there, and go back. */
 struct ucontext;
