@@ -277,12 +277,13 @@ void observing_grown(uint64_t address, uint64_t bytes)
 }
 
 /*
- * With threads each page of the shadow costs more than its two faults: for the second one, which takes the page of zeros away,
- * all other processors are interrupted. So where a thread makes itself a large piece of memory, its shadow has large pages.
+ * Where a thread makes itself a large piece of memory, its shadow has large pages: who goes through such a piece at random waits for
+ * translations of addresses, on a virtual machine for two at once. And with threads each page of the shadow costs more than its
+ * two faults: for the second one, which takes the page of zeros away, all other processors are interrupted.
  */
 void observing_allotted(uint64_t address, uint64_t bytes)
 {
-	const struct slope_thread *core = observer.on && observer.session.parallel ? context_here()->fiber->core : NULL;
+	const struct slope_thread *core = observer.on ? context_here()->fiber->core : NULL;
 	uint64_t all;
 
 	if (!core || !core->shadow.window || !observer.inlined || bytes < ALLOTTED_MIN_BYTES || bytes > ALLOTTED_MAX_BYTES)
