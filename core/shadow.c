@@ -49,15 +49,6 @@ uint32_t *slope_shadow_leaf(struct slope_shadow *shadow, uint64_t number, bool m
 	return *leaf;
 }
 
-uint32_t *slope_shadow_peek(struct slope_shadow *shadow, uint64_t cell)
-{
-	if (cell < shadow->window_cells)
-		return shadow->window + cell;
-	uint32_t *leaf = slope_shadow_leaf(shadow, cell >> SLOPE_LEAF_LOG2, false);
-
-	return leaf ? leaf + (cell & (SLOPE_LEAF_CELLS - 1)) : NULL;
-}
-
 /* Calls `visit` on every leaf; with `release`, gives leaves and tables back. */
 static void walk(struct slope_shadow *shadow, void (*visit)(void *, uint32_t *, size_t), void *ctx, bool release)
 {

@@ -59,7 +59,14 @@ static inline uint32_t *slope_shadow_cell(struct slope_shadow *shadow, uint64_t 
 }
 
 /* The word of a cell if it has one; never allocates. */
-uint32_t *slope_shadow_peek(struct slope_shadow *shadow, uint64_t cell);
+static inline uint32_t *slope_shadow_peek(struct slope_shadow *shadow, uint64_t cell)
+{
+	if (SLOPE_LIKELY(cell < shadow->window_cells))
+		return shadow->window + cell;
+	uint32_t *leaf = slope_shadow_leaf(shadow, cell >> SLOPE_LEAF_LOG2, false);
+
+	return leaf ? leaf + (cell & (SLOPE_LEAF_CELLS - 1)) : NULL;
+}
 
 /*
  * Sets `count` words from `cell` on to zero. In the three-level table only:
