@@ -100,6 +100,8 @@ void slope_thread_read_stale(struct slope_thread *t, uint64_t cell, uint32_t *wo
 		}
 	}
 	*word = seen;
+	if (t->session->parallel && t->metrics & 1u << SLOPE_METRIC_TRMS)
+		slope_sharing_seen(t, cell, word, t->steps.joined);
 }
 
 SLOPE_APART void slope_thread_read_apart(struct slope_thread *t, uint64_t cell, uint32_t *word, uint64_t count)
@@ -109,11 +111,17 @@ SLOPE_APART void slope_thread_read_apart(struct slope_thread *t, uint64_t cell, 
 
 void slope_thread_write_shared(struct slope_thread *t, uint64_t cell, uint32_t *word)
 {
-	uint32_t w = *word;
+	uint32_t w = *word, top = slope_thread_stamp(t);
+	bool own = true;
 
-	if (slope_stamp_pending(w) || !(w & SLOPE_STAMP_OWN))
-		slope_sharing_write(t->session, t, cell);
-	*word = slope_thread_stamp(t);
+	if (!slope_stamp_pending(w) && w & SLOPE_STAMP_OWN) {
+		*word = top;
+		return;
+	}
+	slope_sharing_write_some(t->session, t, cell, cell + 1, &own);
+	*word = own ? top : slope_stamp_seen(top, t->marks);
+	if (own && t->session->parallel)
+		slope_sharing_had(t, cell, word, 1);
 }
 
 void slope_thread_read(struct slope_thread *t, uint64_t address, uint64_t bytes)
@@ -159,8 +167,9 @@ static uint64_t foreign_words(const uint32_t *word, uint64_t count)
 /* Where others may have seen the cells: what is the thread's own needs no question, of the rest as many as can be at once. */
 static void write_window_shared(struct slope_thread *t, uint64_t cell, uint64_t count)
 {
-	uint32_t *word = t->shadow.window + cell, top = slope_thread_stamp(t);
+	uint32_t *word = t->shadow.window + cell, top = slope_thread_stamp(t), seen = slope_stamp_seen(top, t->marks);
 	uint64_t both = (uint64_t)top << 32 | top, i = 0;
+	bool own;
 
 	while (i < count) {
 		if (count - i > 1 && (pair_at(word + i) & OWN_OR_PENDING) == OWN) {
@@ -175,9 +184,12 @@ static void write_window_shared(struct slope_thread *t, uint64_t cell, uint64_t 
 			i++;
 			continue;
 		}
-		some = slope_sharing_write_some(t->session, t, cell + i, cell + i + some);
-		for (uint64_t end = i + some; i < end; i++)
-			word[i] = top;
+		some = slope_sharing_write_some(t->session, t, cell + i, cell + i + some, &own);
+		for (uint64_t k = 0; k < some; k++)
+			word[i + k] = own ? top : seen;
+		if (own && t->session->parallel)
+			slope_sharing_had(t, cell + i, word + i, some);
+		i += some;
 	}
 }
 

@@ -48,7 +48,7 @@ SLOPE_INLINE bool slope_thread_read_handed(struct slope_thread *t, uint64_t cell
 
 	if (!writer || (w && !slope_stamp_pending(w)) || cell >= writer->shadow.window_cells || cell >= directory->window_cells ||
 	    __atomic_load_n(&directory->window[cell], __ATOMIC_ACQUIRE) != t->steps.met ||
-	    __atomic_load_n(&writer->shadow.window[cell], __ATOMIC_ACQUIRE) & SLOPE_STAMP_OWN)
+	    (t->steps.kept != t->steps.met && __atomic_load_n(&writer->shadow.window[cell], __ATOMIC_ACQUIRE) & SLOPE_STAMP_OWN))
 		return false;
 	if (old < top->stamp) {
 		if (slope_thread_hinted(t, old)) {
@@ -66,6 +66,8 @@ SLOPE_INLINE bool slope_thread_read_handed(struct slope_thread *t, uint64_t cell
 	}
 	top->thread++;
 	*word = slope_stamp_seen(top->stamp, t->marks);
+	if (SLOPE_UNLIKELY(__atomic_load_n(&directory->window[cell], __ATOMIC_RELAXED) != t->steps.met))
+		slope_sharing_seen(t, cell, word, t->steps.met);
 	return true;
 }
 

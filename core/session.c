@@ -183,10 +183,11 @@ void slope_session_kernel_write(struct slope_session *s, uint64_t address, uint6
 	if (!bytes || !(s->config.metrics & 1u << SLOPE_METRIC_TRMS))
 		return;
 	uint64_t last = (address + bytes - 1) >> s->config.cell_log2;
+	bool own;
 
 	slope_sharing_kernel_enters(s);
 	for (uint64_t cell = address >> s->config.cell_log2, done; cell <= last; cell += done) {
-		done = slope_sharing_write_some(s, NULL, cell, last + 1);
+		done = slope_sharing_write_some(s, NULL, cell, last + 1, &own);
 		if (s->shared || s->thread_count < 2)
 			continue;
 		/* A lone thread does not ask the directory: its own word must say it. */

@@ -13,10 +13,16 @@
 #define FORM_UNWRITTEN 0u        /* argument: the one sharer, or 0 */
 #define FORM_KERNEL 1u           /* the kernel wrote last; argument as above */
 #define FORM_OWNER 2u            /* argument: the thread that wrote last, the only sharer */
-#define FORM_SET 3u              /* argument: number of a slope_sharer_set */
+#define FORM_SET 3u              /* argument: number of a slope_sharer_set, and: */
+
+#define KEPT (1u << 29)          /* the cell keeps its set, */
+#define UNREAD (1u << 27)        /* and was written so many times, up to three, that hardly anybody read; without KEPT: it was kept */
+#define SET_FLAGS (KEPT | 3 * UNREAD)
 
 #define SETS_MAX 65536u          /* past this, new sets are "all threads" */
 #define ALL_THREADS (SLOPE_SHARERS_MAX + 1)
+#define KEEPERS_MAX 4u           /* a cell with more sharers does not keep its set: locks have many */
+#define PASSED (1u << 31)        /* in a step's key: it writes, and does not join */
 #define FIRST_THREAD 1u
 #define LINE_CELLS 16u           /* so many words of the directory, or of a thread, are a cache line */
 #define SPINS 100u               /* before the host is asked to let others run */
@@ -29,6 +35,16 @@ static uint32_t word_of(uint32_t form, uint32_t argument)
 static uint32_t argument_of(uint32_t word)
 {
 	return word & ((1u << FORM_SHIFT) - 1);
+}
+
+static uint32_t flags_of(uint32_t word)
+{
+	return word >> FORM_SHIFT == FORM_SET ? word & SET_FLAGS : 0;
+}
+
+static bool is_kept(uint32_t word)
+{
+	return flags_of(word) & KEPT;
 }
 
 static struct slope_thread *thread_at(const struct slope_session *s, uint32_t id)
@@ -61,10 +77,10 @@ void slope_sharing_fini(struct slope_sharing *sharing)
 	slope_arena_fini(&sharing->arena);
 }
 
-/* Whoever has a set's number sees an array that holds it. */
-static const struct slope_sharer_set *set_at(const struct slope_sharing *sharing, uint32_t number)
+/* Of a word of that form. Whoever has a set's number sees an array that holds it. */
+static const struct slope_sharer_set *set_of(const struct slope_sharing *sharing, uint32_t word)
 {
-	return &__atomic_load_n(&sharing->set, __ATOMIC_ACQUIRE)[number];
+	return &__atomic_load_n(&sharing->set, __ATOMIC_ACQUIRE)[argument_of(word) & ~SET_FLAGS];
 }
 
 /* What a directory word says, spelled out. */
@@ -75,7 +91,7 @@ static struct slope_sharer_set decode(const struct slope_sharing *sharing, uint3
 
 	switch (word >> FORM_SHIFT) {
 	case FORM_SET:
-		return *set_at(sharing, argument);
+		return *set_of(sharing, word);
 	case FORM_OWNER:
 		set.writer = argument;
 		break;
@@ -92,7 +108,7 @@ static uint32_t writer_of(const struct slope_sharing *sharing, uint32_t word)
 {
 	switch (word >> FORM_SHIFT) {
 	case FORM_SET:
-		return set_at(sharing, argument_of(word))->writer;
+		return set_of(sharing, word)->writer;
 	case FORM_OWNER:
 		return argument_of(word);
 	case FORM_KERNEL:
@@ -249,15 +265,21 @@ static uint32_t all_threads(struct slope_sharing *sharing, uint32_t writer)
 	return (uint32_t)*word;
 }
 
+static bool names(const struct slope_sharer_set *set, uint32_t id)
+{
+	bool found = set->count == ALL_THREADS;
+
+	for (uint32_t i = 0; i < set->count && !found; i++)
+		found = set->id[i] == id;
+	return found;
+}
+
 static uint32_t join_uncached(struct slope_sharing *sharing, uint32_t word, uint32_t id)
 {
 	struct slope_sharer_set set = decode(sharing, word);
 
-	if (set.count == ALL_THREADS)
+	if (names(&set, id))
 		return word;
-	for (uint32_t i = 0; i < set.count; i++)
-		if (set.id[i] == id)
-			return word;
 	if (set.count == 0 && word >> FORM_SHIFT < FORM_OWNER)
 		return word | id;
 	if (set.count == SLOPE_SHARERS_MAX || sharing->set_count >= SETS_MAX)
@@ -286,6 +308,12 @@ static uint32_t step(struct slope_sharing *sharing, uint32_t word, uint32_t id)
 /* The word after the thread has joined; 0 when memory runs out. */
 static uint32_t joined(struct slope_session *s, struct slope_thread *t, uint32_t word)
 {
+	if (flags_of(word)) {
+		uint32_t next = joined(s, t, word & ~SET_FLAGS);
+		bool keeps = is_kept(word) && next && set_of(&s->sharing, next)->count <= KEEPERS_MAX;
+
+		return next ? next | (keeps ? KEPT : UNREAD) : 0;
+	}
 	uint32_t next, at = (word >> FORM_SHIFT ^ word << 1) % SLOPE_SHARING_STEPS;
 
 	if (word >> FORM_SHIFT < FORM_OWNER && !argument_of(word))
@@ -366,12 +394,28 @@ uint32_t slope_sharing_join(struct slope_session *s, struct slope_thread *t, uin
 		/* It is seen that we visit, where words go with their thread; a replacement says so too. */
 		if (s->parallel && next == old && cell >= other->shadow.window_cells)
 			__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		disown(s, other, quads ? slope_quad_first(cell) : cell, quads);
+		if (!is_kept(next))
+			disown(s, other, quads ? slope_quad_first(cell) : cell, quads);
 		t->steps.met = next;
 		t->steps.met_by = s->parallel && !lost ? other : NULL;
+		t->steps.kept = t->steps.met_by && is_kept(next) ? next : SLOPE_SHARING_NONE;
 	}
+	t->steps.joined = next;
 	leaves(s, t);
 	return writer;
+}
+
+void slope_sharing_seen(struct slope_thread *t, uint64_t cell, uint32_t *word, uint32_t met)
+{
+	struct slope_sharing *sharing = &t->session->sharing;
+	uint32_t *at = slope_shadow_peek(&sharing->directory, cell), now = at ? __atomic_load_n(at, __ATOMIC_ACQUIRE) : met;
+	struct slope_sharer_set set;
+
+	if (SLOPE_LIKELY(now == met))
+		return;
+	set = decode(sharing, now);
+	if (!names(&set, t->id))
+		*word = slope_stamp_invalidate(*word, t->marks);
 }
 
 static void join_first(struct slope_session *s, uint32_t *word)
@@ -437,7 +481,7 @@ static void tell_sharers(struct slope_session *s, uint32_t word, const struct sl
 			make_pending(s, argument_of(word), writer, cell, quads);
 		return;
 	}
-	set = set_at(&s->sharing, argument_of(word));
+	set = set_of(&s->sharing, word);
 	if (set->count == ALL_THREADS)
 		for (uint32_t id = FIRST_THREAD, end = (uint32_t)__atomic_load_n(&s->thread_count, __ATOMIC_ACQUIRE); id < end; id++)
 			make_pending(s, id, writer, cell, quads);
@@ -466,51 +510,120 @@ static uint32_t written_by(const struct slope_thread *t)
 	return t ? slope_sharing_owned(t->id) : word_of(FORM_KERNEL, 0);
 }
 
-void slope_sharing_write(struct slope_session *s, struct slope_thread *t, uint64_t cell)
+/* Of those that the directory's word names besides the writer, have at least half seen what was there before? */
+static bool was_read(const struct slope_session *s, const struct slope_sharer_set *set, uint64_t cell)
+{
+	uint32_t seen = 0;
+
+	/* It is seen that we visit, where words go with their thread. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < set->count; i++) {
+		struct slope_thread *t = set->id[i] == set->writer ? NULL : thread_at(s, set->id[i]);
+		uint32_t *word = t && !gone(t) ? slope_shadow_peek(&t->shadow, cell) : NULL;
+		uint32_t w = word ? __atomic_load_n(word, __ATOMIC_ACQUIRE) : 0;
+
+		seen += w && !slope_stamp_pending(w);
+	}
+	return seen && 2 * seen + 1 >= set->count;
+}
+
+/* The set of a word without flags, with another writer, who is in it. 0: there is no memory. */
+static uint32_t pass(struct slope_sharing *sharing, uint32_t word, uint32_t writer)
+{
+	uint32_t next = writer == SLOPE_WRITER_KERNEL ? word : join_uncached(sharing, word, writer);
+	struct slope_sharer_set set = decode(sharing, next);
+
+	if (!next || set.count == ALL_THREADS || sharing->set_count >= SETS_MAX)
+		return next ? all_threads(sharing, writer) : 0;
+	set.writer = writer;
+	return new_set(sharing, &set);
+}
+
+/* The same for a word with flags, looked up. */
+static uint32_t passed(struct slope_session *s, uint32_t word, uint32_t writer)
+{
+	uint64_t key = (uint64_t)(word & ~SET_FLAGS) << 32 | PASSED | writer, *next;
+	bool fresh;
+
+	slope_sharing_lock(s);
+	next = slope_map_put(&s->sharing.set_by_step, key, &fresh);
+	if (next && fresh) {
+		uint32_t made = pass(&s->sharing, word & ~SET_FLAGS, writer);
+
+		/* all_threads may have moved the map. */
+		next = slope_map_get(&s->sharing.set_by_step, key);
+		*next = made;
+	}
+	uint32_t result = next ? (uint32_t)*next : 0;
+
+	slope_sharing_unlock(s);
+	return result;
+}
+
+/*
+ * The directory's word after a write. The writer's own again (or the kernel's), unless others come back for what is written again
+ * and again. A cell that has kept its set is nobody's own for another write or more: a reader that has seen the old word, and whose
+ * own was not to be seen yet, is told then.
+ */
+static uint32_t written(struct slope_session *s, const struct slope_thread *t, uint32_t old, uint64_t cell)
+{
+	const struct slope_sharer_set *set = s->parallel && old >> FORM_SHIFT == FORM_SET ? set_of(&s->sharing, old) : NULL;
+	uint32_t writer = t ? t->id : SLOPE_WRITER_KERNEL, next = 0;
+
+	if (!set)
+		return written_by(t);
+	if (set->writer != writer)
+		next = flags_of(old) ? passed(s, old, writer) : 0;
+	else if (set->count > KEEPERS_MAX || !t)
+		next = flags_of(old) ? old & ~SET_FLAGS : 0;
+	else if (was_read(s, set, cell))
+		next = (old & ~SET_FLAGS) | KEPT;
+	else if (is_kept(old) && flags_of(old) != SET_FLAGS)
+		next = old + UNREAD;
+	return next ? next : written_by(t);
+}
+
+/* How many cells from `cell` on, which are alike in the directory, have been written; 0: somebody was faster. */
+static uint64_t write_alike(struct slope_session *s, struct slope_thread *t, uint32_t *word, uint64_t cell, uint64_t end, bool *own)
+{
+	uint32_t old = __atomic_load_n(word, __ATOMIC_ACQUIRE), owned = written_by(t), next = written(s, t, old, cell);
+	unsigned quads = cell % SLOPE_QUAD_WORDS == 0 ? replace_quads(s, word, cell, end, old, next) : 0;
+
+	*own = next == owned;
+	if (!quads && next != old && !replace(s, word, old, next))
+		return 0;
+	if (old != owned || !t || !s->parallel)
+		tell(s, old, t, cell, quads);
+	return quads ? quads * SLOPE_QUAD_WORDS : 1;
+}
+
+uint64_t slope_sharing_write_some(struct slope_session *s, struct slope_thread *t, uint64_t cell, uint64_t end, bool *own)
 {
 	uint32_t *word = slope_shadow_cell(&s->sharing.directory, cell);
-	uint32_t own = written_by(t), old;
+	uint64_t cells;
 
+	*own = true;
 	if (!word) {
 		slope_session_lose(s, SLOPE_LOST_CELLS, 1);
-		return;
+		return 1;
 	}
-	if (t && s->config.parallel && __atomic_load_n(word, __ATOMIC_ACQUIRE) == own)
-		return;                  /* nobody has looked */
+	if (t && s->config.parallel && cell + 1 == end && __atomic_load_n(word, __ATOMIC_ACQUIRE) == slope_sharing_owned(t->id))
+		return 1;                /* nobody has looked */
 	enters(s, t);
-	if (s->parallel) {
-		old = __atomic_exchange_n(word, own, __ATOMIC_SEQ_CST);
-	} else {
-		old = *word;
-		*word = own;
-	}
-	tell(s, old, t, cell, 0);
+	while (!(cells = write_alike(s, t, word, cell, end, own)))
+		;
 	leaves(s, t);
+	return cells;
 }
 
-/* How many fours from `cell` on are alike in the directory and have been written; 0: somebody was faster. */
-static unsigned write_alike(struct slope_session *s, struct slope_thread *t, uint64_t cell, uint64_t end)
+void slope_sharing_had(struct slope_thread *t, uint64_t cell, uint32_t *word, uint64_t count)
 {
-	uint32_t *word = slope_shadow_cell(&s->sharing.directory, cell), own = written_by(t), old;
-	unsigned quads;
+	uint32_t own = slope_sharing_owned(t->id);
 
-	if (!word)
-		return 0;
-	enters(s, t);
-	old = __atomic_load_n(word, __ATOMIC_ACQUIRE);
-	quads = replace_quads(s, word, cell, end, old, own);
-	if (quads && (old != own || !t))
-		tell(s, old, t, cell, quads);
-	leaves(s, t);
-	return quads;
-}
+	for (uint64_t i = 0; i < count; i++) {
+		const uint32_t *at = slope_shadow_peek(&t->session->sharing.directory, cell + i);
 
-uint64_t slope_sharing_write_some(struct slope_session *s, struct slope_thread *t, uint64_t cell, uint64_t end)
-{
-	unsigned quads = s->parallel && cell % SLOPE_QUAD_WORDS == 0 ? write_alike(s, t, cell, end) : 0;
-
-	if (quads)
-		return quads * SLOPE_QUAD_WORDS;
-	slope_sharing_write(s, t, cell);
-	return 1;
+		if (at && __atomic_load_n(at, __ATOMIC_ACQUIRE) != own)
+			word[i] = slope_stamp_not_own(word[i], t->marks);
+	}
 }

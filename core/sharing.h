@@ -28,6 +28,14 @@
  * that were not read are named too many, and their writer may be writing them
  * at that very moment: its word can be its own again behind our back. Whoever
  * really reads such a cell later looks at that word (slope_thread_read_handed).
+ *
+ * A buffer between two threads is written by one and read by the other, again
+ * and again. Its cells keep their set: from the second such write on, the
+ * directory's word stays as it is, and the writer's word without the OWN bit,
+ * so that the writer comes here each time, and makes the words pending of those
+ * in the set. A reader changes its own word, and nothing else. After some
+ * writes that hardly anybody read, or when another thread writes or a few more
+ * have joined, the cell is as others are again.
  */
 #ifndef SLOPE_CORE_SHARING_H
 #define SLOPE_CORE_SHARING_H
@@ -40,6 +48,8 @@
 /* Writers besides thread ids. */
 #define SLOPE_WRITER_NONE 0u
 #define SLOPE_WRITER_KERNEL UINT32_MAX
+
+#define SLOPE_SHARING_NONE UINT32_MAX    /* no word of the directory */
 
 struct slope_session;
 struct slope_thread;
@@ -74,6 +84,8 @@ struct slope_sharing_steps {
 	 * word is joined already, and nothing is left to do if the writer's own word has no OWN bit any more.
 	 */
 	uint32_t met;
+	uint32_t kept;               /* the same word where the cell keeps its set, and nothing is left to do; or SLOPE_SHARING_NONE */
+	uint32_t joined;             /* what the last one of all became */
 	const struct slope_thread *met_by;
 };
 
@@ -88,13 +100,25 @@ uint32_t slope_sharing_owned(uint32_t id);
 uint32_t slope_sharing_join(struct slope_session *s, struct slope_thread *t, uint64_t cell);
 
 /*
- * A write by thread t (NULL: the kernel): the words of all others that have
- * seen the cell become pending. t's own word is not touched.
+ * The thread's word says now that it has seen the cell, for which the directory
+ * had the word `met` before. Somebody who wrote meanwhile, in a race, may not
+ * have known: then the word is pending again.
  */
-void slope_sharing_write(struct slope_session *s, struct slope_thread *t, uint64_t cell);
+void slope_sharing_seen(struct slope_thread *t, uint64_t cell, uint32_t *word, uint32_t met);
 
-/* The same for the cells from `cell` on, up to and without `end`: at least one, and as many as can be at once. How many. */
-uint64_t slope_sharing_write_some(struct slope_session *s, struct slope_thread *t, uint64_t cell, uint64_t end);
+/*
+ * A write by thread t (NULL: the kernel) to the cells from `cell` on, up to and
+ * without `end`: at least one, and as many as can be at once. How many. The
+ * words of all others that have seen them become pending. t's own words, which
+ * have no OWN bit, are not touched; *own: they may have it now.
+ */
+uint64_t slope_sharing_write_some(struct slope_session *s, struct slope_thread *t, uint64_t cell, uint64_t end, bool *own);
+
+/*
+ * The thread's words say now that these cells, which it has just written, are its own. Somebody who has looked meanwhile, in a
+ * race, did not see that: then they are not.
+ */
+void slope_sharing_had(struct slope_thread *t, uint64_t cell, uint32_t *word, uint64_t count);
 
 /* Threads are about to run at once: the directory is told what the first one wrote and read while it was alone. O(cells). */
 void slope_sharing_tell(struct slope_session *s);

@@ -104,6 +104,7 @@ struct slope_thread *slope_thread_new(struct slope_session *s, uint32_t parent, 
 	t->collecting = !s->stopped;
 	t->own_kept = s->parallel ? 0 : SLOPE_STAMP_OWN;
 	t->owned = UINT64_C(0x100000001) * slope_sharing_owned(t->id);
+	t->steps.kept = SLOPE_SHARING_NONE;
 	slope_arena_init(&t->arena, s->host);
 	slope_map_init(&t->edge_by_ends, &t->arena);
 	slope_path_table_init(&t->paths, &t->arena);

@@ -33,6 +33,7 @@ struct world {
 struct one {
 	struct world *world;
 	unsigned number;
+	unsigned wrong;              /* what a thread of its own has found */
 };
 
 static void let_others_run(void *ctx)
@@ -126,7 +127,7 @@ static void run_all(struct world *w)
 	struct one one[READERS];
 
 	for (unsigned i = 0; i < READERS; i++) {
-		one[i] = (struct one){ w, i };
+		one[i] = (struct one){ .world = w, .number = i };
 		assert_int_equal(pthread_create(&thread[i], NULL, run_reader, &one[i]), 0);
 	}
 	for (unsigned round = 0; round < ROUNDS; round++) {
@@ -212,7 +213,7 @@ static void threads_end_while_others_ask_for_their_words(void **state)
 	(void)state;
 	open_world(&w, false, 0);
 	for (unsigned i = 0; i < READERS; i++) {
-		one[i] = (struct one){ &w, i };
+		one[i] = (struct one){ .world = &w, .number = i };
 		assert_int_equal(pthread_create(&thread[i], NULL, come_and_go, &one[i]), 0);
 	}
 	for (unsigned i = 0; i < READERS; i++)
@@ -301,6 +302,64 @@ static void readers_close_behind_see_every_write_once(void **state)
 	close_world(&w);
 }
 
+/* ---- accesses that race, and then some that do not ---- */
+
+#define RACES 2000u
+#define RACING 40u               /* accesses of either, in a race */
+
+static void *race(void *arg)
+{
+	struct one *one = arg;
+	struct world *w = one->world;
+	struct slope_thread *t = w->reader[one->number];
+
+	for (unsigned round = 0; round < RACES; round++) {
+		pthread_barrier_wait(&w->barrier);
+		for (unsigned i = 0; i < RACING; i++)
+			slope_thread_read(t, i % LINE, 1);
+		pthread_barrier_wait(&w->barrier);
+		slope_thread_read(t, 0, LINE);
+		uint64_t before = t->frame[0].thread;
+
+		pthread_barrier_wait(&w->barrier);
+		pthread_barrier_wait(&w->barrier);
+		slope_thread_read(t, 0, LINE);
+		one->wrong += t->frame[0].thread - before != LINE;
+	}
+	return NULL;
+}
+
+/* How often a race counts nobody can say; what is in order afterwards counts once, whatever the race has left. */
+static void a_race_does_no_lasting_harm(void **state)
+{
+	pthread_t thread[READERS];
+	struct one one[READERS];
+	struct world w;
+
+	(void)state;
+	open_world(&w, true, 0);
+	for (unsigned i = 0; i < READERS; i++) {
+		one[i] = (struct one){ .world = &w, .number = i };
+		assert_int_equal(pthread_create(&thread[i], NULL, race, &one[i]), 0);
+	}
+	for (unsigned round = 0; round < RACES; round++) {
+		pthread_barrier_wait(&w.barrier);
+		for (unsigned i = 0; i < RACING; i++)
+			slope_thread_write(w.writer, round % 3 ? i % LINE : 0, round % 3 ? 1 : LINE);
+		pthread_barrier_wait(&w.barrier);
+		pthread_barrier_wait(&w.barrier);
+		slope_thread_write(w.writer, 0, round % 2 ? LINE : 1);
+		for (unsigned cell = 1; cell < LINE; cell++)
+			slope_thread_write(w.writer, cell, 1);
+		pthread_barrier_wait(&w.barrier);
+	}
+	for (unsigned i = 0; i < READERS; i++) {
+		pthread_join(thread[i], NULL);
+		assert_int_equal(one[i].wrong, 0);
+	}
+	close_world(&w);
+}
+
 /* Sixteen cells and their neighbours, written at once and read one by one, or the other way round. */
 static void what_is_written_at_once_counts_cell_by_cell(void **state)
 {
@@ -334,6 +393,7 @@ int main(void)
 		cmocka_unit_test(so_do_threads_without_a_window),
 		cmocka_unit_test(numbering_anew_loses_nothing_that_others_do),
 		cmocka_unit_test(readers_close_behind_see_every_write_once),
+		cmocka_unit_test(a_race_does_no_lasting_harm),
 		cmocka_unit_test(what_is_written_at_once_counts_cell_by_cell),
 		cmocka_unit_test(threads_end_while_others_ask_for_their_words),
 		cmocka_unit_test(sets_take_no_memory_of_the_sessions),
