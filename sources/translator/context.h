@@ -108,6 +108,9 @@
 #define CORE_FRAME 0
 #define CORE_CLOCK 8             /* twice */
 #define CORE_OWN_KEPT 16
+#define CORE_HINT_STAMP 20
+#define CORE_HINT_SPAN 24
+#define CORE_HINT 32
 #define CORE_STAMP_LIMIT 40
 #define CORE_LAST 48
 #define CORE_TALLY 80
@@ -115,6 +118,7 @@
 #define CORE_TALLIES_MAX 92
 #define CORE_PLAIN 96
 #define CORE_OWNED 104
+#define CORE_MET_KEPT 380
 /* of struct slope_frame, */
 #define FRAME_RECORD 0
 #define FRAME_SP 8
@@ -124,6 +128,9 @@
 #define FRAME_BACK 32            /* the program's address, and in the upper half where in the cache that is */
 #define FRAME_LOG 40             /* and these two, in words of 8 bytes, one vector: as CTX_LOG and CTX_COST */
 #define FRAME_ENTRY 48
+#define FRAME_RMS 112
+#define FRAME_EXTRA 120
+#define FRAME_THREAD 128
 #define FRAME_BYTES 192
 /* of struct slope_record, */
 #define RECORD_FN 0
@@ -161,6 +168,10 @@
 #define STAMP_STEP 2
 #define STAMP_MARKS 0x808080
 #define STAMP_LEAST 0x1000000
+#define STAMP_PENDING 0xc0000000
+/* Of struct slope_frame. */
+#define FRAME_INDUCED 4
+#define FRAME_SUMS 128
 
 /* Why translated code leaves for C: struct site in runtime.h. */
 #define SITE_DIRECT 0            /* a direct branch that is to be linked */

@@ -217,7 +217,61 @@ slope_gate_report:
 	ret
 	.endm
 
-	.macro take_cells r, a, ad, b, bd, cells, whose, how
+/*
+ * The word at %r is not an ordinary one. Is it pending, in a cell that another thread hands on again and again (core/sharing.h)? What
+ * slope_thread_read_handed does, where the hint tells who had the cell before, and frames hold such sums already.
+ */
+	.macro take_kept r, a, ad, b, bd, what
+	test $3, %\r
+	jne 4f
+	mov %gs:CTX_DIRECTORY, %\a
+	mov %gs:CTX_CORE, %\b
+	mov (%\a,%\r), %\ad
+	cmp CORE_MET_KEPT(%\b), %\ad
+	jne 4f
+	mov %gs:GS_BIAS(%\r), %\ad
+	sub $STAMP_PENDING, %\ad
+	jb 4f
+	sub CORE_HINT_STAMP(%\b), %\ad
+	cmp CORE_HINT_SPAN(%\b), %\ad
+	jae 4f
+	mov CORE_HINT_STAMP(%\b), %\ad
+	mov CORE_HINT(%\b), %\b
+	cmp FRAME_STAMP(%\b), %\ad
+	jne 4f
+	mov %gs:CTX_CORE, %\a
+	mov CORE_FRAME(%\a), %\a
+	cmp %\a, %\b
+	jae 4f
+	testb $FRAME_INDUCED, FRAME_FLAGS(%\a)
+	je 4f
+	testb $FRAME_SUMS, FRAME_FLAGS(%\a)
+	je 4f
+	testb $FRAME_INDUCED, FRAME_FLAGS(%\b)
+	je 4f
+	testb $FRAME_SUMS, FRAME_FLAGS(%\b)
+	je 4f
+	decq FRAME_RMS(%\b)
+	incq FRAME_EXTRA(%\b)
+	incq FRAME_RMS(%\a)
+	incq FRAME_THREAD(%\a)
+	mov FRAME_STAMP(%\a), %\ad
+	inc %\ad
+	or $STAMP_MARKS, %\ad
+	mov %\ad, %gs:GS_BIAS(%\r)
+	/* Is the directory's word still the same? */
+	mov %gs:CTX_DIRECTORY, %\a
+	mov %gs:CTX_CORE, %\b
+	mov (%\a,%\r), %\ad
+	cmp CORE_MET_KEPT(%\b), %\ad
+	mov %gs:CTX_KEPT+8, %\b
+	mov %gs:CTX_KEPT, %\a
+	jne \what\()_seen_\r
+	mov %gs:CTX_TOP, %\r
+	ret
+	.endm
+
+	.macro take_cells r, a, ad, b, bd, cells, whose, how, what
 	mov %\a, %gs:CTX_KEPT
 	mov %\b, %gs:CTX_KEPT+8
 	lea -PLAN_LOWEST(%\r), %\a
@@ -240,7 +294,11 @@ slope_gate_report:
 	.else
 	mov %gs:GS_BIAS(%\r), %\ad
 	cmp $STAMP_LEAST, %\ad
+	.if \whose == GATE_SHARED
+	jl 5f
+	.else
 	jl 4f
+	.endif
 	log_entry \how, \ad, \b
 	log_more \how, \bd, 4
 	.endif
@@ -264,6 +322,8 @@ slope_gate_report:
 	have_cells \r, \a, \ad, \b, \bd, 2, 0
 	.elseif \cells == 2
 7:
+	.elseif \whose == GATE_SHARED
+5:	take_kept \r, \a, \ad, \b, \bd, \what
 	.endif
 4:	mov %gs:CTX_KEPT+8, %\b
 	mov %gs:CTX_KEPT, %\a
@@ -295,6 +355,24 @@ slope_gate_report:
 2:	mov %gs:CTX_KEPT+8, %\b
 	mov %gs:CTX_KEPT, %\a
 3:
+	.endm
+
+/* The cell at %r, if another thread has handed it on. */
+	.macro take_handed r
+	mov %rsp, %gs:CTX_REG(4)
+	mov %gs:CTX_HOST_RSP, %rsp
+	push %rax
+	push %rdi
+	mov %\r, %rdi
+	call quick_read_handed
+	test %al, %al
+	pop %rdi
+	pop %rax
+	mov %gs:CTX_REG(4), %rsp
+	je 1f
+	mov %gs:CTX_TOP, %\r
+	ret
+1:
 	.endm
 
 /* So many bytes at %r, by C. */
@@ -379,12 +457,19 @@ slope_gate_report:
 \what\()_byte_\r:
 	and $-4, %\r
 \what\()_1_\r:
-	take_cells \r, \a, \ad, \b, \bd, 1, \whose, \how
+	take_cells \r, \a, \ad, \b, \bd, 1, \whose, \how, \what
 	take_between \r, \a, \ad, \b, \bd, 1, \whose, \how, \what
 \what\()_1_\r\()_by_c:
-	by_c \r, 4, reports_read_cell
+	.if \whose == GATE_SHARED
+	take_handed \r
+	by_c \r, 4, reports_read
+\what\()_seen_\r:
+	by_c \r, 4, reports_seen
+	.else
+	by_c \r, 4, reports_read
+	.endif
 \what\()_2_\r:
-	take_cells \r, \a, \ad, \b, \bd, 2, \whose, \how
+	take_cells \r, \a, \ad, \b, \bd, 2, \whose, \how, \what
 	take_between \r, \a, \ad, \b, \bd, 2, \whose, \how, \what
 \what\()_2_\r\()_by_c:
 	by_c \r, 8, reports_read
@@ -422,15 +507,32 @@ slope_gate_report:
 3:	mov %\b, %gs:CTX_KEPT+8
 	mov %gs:CTX_DIRECTORY, %\a
 	mov %gs:CTX_CORE, %\b
+	mov CORE_OWNED(%\b), %\b
 	.if \cells == 2
-	mov (%\a,%\r), %\a
-	cmp CORE_OWNED(%\b), %\a
+	cmp %\b, (%\a,%\r)
 	.else
-	mov (%\a,%\r), %\ad
-	cmp CORE_OWNED(%\b), %\ad
+	cmp %\bd, (%\a,%\r)
+	.endif
+	jne 3f
+	mov %gs:CTX_TOP, %\a
+	.if \cells == 2
+	mov %\a, %gs:GS_BIAS(%\r)
+	.else
+	mov %\ad, %gs:GS_BIAS(%\r)
+	.endif
+	/* Is it still so? */
+	mov %gs:CTX_DIRECTORY, %\a
+	.if \cells == 2
+	cmp %\b, (%\a,%\r)
+	.else
+	cmp %\bd, (%\a,%\r)
 	.endif
 	mov %gs:CTX_KEPT+8, %\b
-	je 2b
+	mov %gs:CTX_KEPT, %\a
+	jne had_\cells\()_\r
+	mov %gs:CTX_TOP, %\r
+	ret
+3:	mov %gs:CTX_KEPT+8, %\b
 4:	mov %gs:CTX_KEPT, %\a
 	.endm
 
@@ -447,11 +549,15 @@ write_1_\r:
 	jne 6f
 5:	own_cells \r, \a, \ad, \b, \bd, 1
 6:	by_c \r, 4, reports_write
+had_1_\r:
+	by_c \r, 4, reports_had
 write_2_\r:
 	test $3, %\r
 	jne 6f
 	own_cells \r, \a, \ad, \b, \bd, 2
 6:	by_c \r, 8, reports_write
+had_2_\r:
+	by_c \r, 8, reports_had
 	.endm
 
 	.macro reads_and_writes r, a, ad, b, bd

@@ -203,8 +203,9 @@ void reports_call(struct emit *e, const void *function, const struct argument ar
 void reports_access(struct emit *e, const struct access *a);
 /* What they call. */
 void reports_read(uint64_t address, uint64_t bytes);
-void reports_read_cell(uint64_t address);        /* of 4 bytes; tries first whether it was handed on by another thread */
+void reports_seen(uint64_t address);     /* a cell that was taken over while somebody changed the directory's word: core/sharing.h */
 void reports_write(uint64_t address, uint64_t bytes);
+void reports_had(uint64_t address, uint64_t bytes);      /* the same of cells that were written as the thread's own */
 
 /* Does this processor, with cells of this size, have what the checks of checks.c need? */
 bool checks_possible(void);

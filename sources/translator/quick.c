@@ -18,6 +18,10 @@ AS_ASSEMBLY_HAS_IT(slope_thread, owned, CORE_OWNED);
 AS_ASSEMBLY_HAS_IT(slope_thread, top, CORE_FRAME);
 AS_ASSEMBLY_HAS_IT(slope_thread, clock, CORE_CLOCK);
 AS_ASSEMBLY_HAS_IT(slope_thread, own_kept, CORE_OWN_KEPT);
+AS_ASSEMBLY_HAS_IT(slope_thread, hint_stamp, CORE_HINT_STAMP);
+AS_ASSEMBLY_HAS_IT(slope_thread, hint_span, CORE_HINT_SPAN);
+AS_ASSEMBLY_HAS_IT(slope_thread, hint, CORE_HINT);
+AS_ASSEMBLY_HAS_IT(slope_thread, steps.kept, CORE_MET_KEPT);
 AS_ASSEMBLY_HAS_IT(slope_thread, stamp_limit, CORE_STAMP_LIMIT);
 AS_ASSEMBLY_HAS_IT(slope_thread, last, CORE_LAST);
 AS_ASSEMBLY_HAS_IT(slope_thread, tally, CORE_TALLY);
@@ -32,6 +36,9 @@ AS_ASSEMBLY_HAS_IT(slope_frame, back, FRAME_BACK);
 AS_ASSEMBLY_HAS_IT(slope_frame, tally_base, FRAME_TALLIES);
 AS_ASSEMBLY_HAS_IT(slope_frame, stamp, FRAME_STAMP);
 AS_ASSEMBLY_HAS_IT(slope_frame, entry[0], FRAME_ENTRY);
+AS_ASSEMBLY_HAS_IT(slope_frame, rms, FRAME_RMS);
+AS_ASSEMBLY_HAS_IT(slope_frame, extra, FRAME_EXTRA);
+AS_ASSEMBLY_HAS_IT(slope_frame, thread, FRAME_THREAD);
 AS_ASSEMBLY_HAS_IT(slope_record, fn, RECORD_FN);
 AS_ASSEMBLY_HAS_IT(slope_record, active, RECORD_ACTIVE);
 AS_ASSEMBLY_HAS_IT(slope_record, tally, RECORD_TALLY);
@@ -62,6 +69,8 @@ _Static_assert(EDGE_NESTED + sizeof(uint64_t) == EDGE_ROW, "as usual.S has it");
 _Static_assert(SLOPE_EDGE_BITS == EDGE_BITS && SLOPE_EDGE_PAIRS == EDGE_PAIRS, "as usual.S has it");
 _Static_assert(SLOPE_LOG_BYTES == CTX_LOG_BYTES && SLOPE_LOG_SECTION_BYTES == LOG_SECTION_BYTES, "as gate.S and usual.S have it");
 _Static_assert(SLOPE_STAMP_MARKS == STAMP_MARKS && SLOPE_STAMP_STEP == STAMP_STEP, "as gate.S and usual.S have it");
+_Static_assert(SLOPE_PENDING == STAMP_PENDING, "as gate.S has it");
+_Static_assert(SLOPE_FRAME_INDUCED == FRAME_INDUCED && SLOPE_FRAME_SUMS == FRAME_SUMS, "as gate.S has it");
 
 #define QUICK __attribute__((no_caller_saved_registers, section("slope_gate_code"), used))
 
@@ -70,6 +79,7 @@ void quick_call(uint64_t fn, uint64_t sp);
 void quick_call_address(uint64_t target, uint64_t sp);
 void quick_jump_from_stub(uint64_t target, uint64_t sp);
 void quick_return(uint64_t sp);
+bool quick_read_handed(uint64_t address);
 
 extern const char slope_gate_return_missed[];
 
@@ -224,4 +234,13 @@ QUICK void quick_return(uint64_t sp)
 		back = CTX->core->top[1].back;
 	} while (SLOPE_UNLIKELY(CTX->top_sp <= sp));
 	place_return((uint64_t *)sp, back);
+}
+
+/* The cell at that address, if another thread has handed it on: else false, and nothing is done. Threads run at once. */
+QUICK bool quick_read_handed(uint64_t address)
+{
+	struct slope_thread *core = CTX->core;
+	uint64_t cell = address >> 2;
+
+	return address % 4 == 0 && cell < core->shadow.window_cells && slope_thread_read_handed(core, cell, core->shadow.window + cell);
 }

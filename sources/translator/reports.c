@@ -34,13 +34,20 @@ void reports_read(uint64_t address, uint64_t bytes)
 		slope_thread_read_words(core, cell, core->shadow.window + cell, last - cell + 1);
 }
 
-void reports_read_cell(uint64_t address)
+void reports_seen(uint64_t address)
 {
 	struct slope_thread *core = context_here()->core;
 	uint64_t cell = address >> 2;
 
-	if (address % 4 || cell >= core->shadow.window_cells || !slope_thread_read_handed(core, cell, core->shadow.window + cell))
-		reports_read(address, 4);
+	slope_sharing_seen(core, cell, core->shadow.window + cell, core->steps.kept);
+}
+
+void reports_had(uint64_t address, uint64_t bytes)
+{
+	struct slope_thread *core = context_here()->core;
+	uint64_t cell = address >> 2;
+
+	slope_sharing_had(core, cell, core->shadow.window + cell, bytes / 4);
 }
 
 void reports_write(uint64_t address, uint64_t bytes)
