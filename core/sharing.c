@@ -5,46 +5,14 @@
 #include "core/stamp.h"
 #include "core/thread.h"
 
-/*
- * A directory word: two bits of form, thirty of argument. "Sharers" are those
- * besides the first thread that may have seen the last write.
- */
-#define FORM_SHIFT 30u
-#define FORM_UNWRITTEN 0u        /* argument: the one sharer, or 0 */
-#define FORM_KERNEL 1u           /* the kernel wrote last; argument as above */
-#define FORM_OWNER 2u            /* argument: the thread that wrote last, the only sharer */
-#define FORM_SET 3u              /* argument: number of a slope_sharer_set, and: */
-
-#define KEPT (1u << 29)          /* the cell keeps its set, */
-#define UNREAD (1u << 27)        /* and was written so many times, up to three, that hardly anybody read; without KEPT: it was kept */
-#define SET_FLAGS (KEPT | 3 * UNREAD)
-
-#define SETS_MAX 65536u          /* past this, new sets are "all threads" */
-#define ALL_THREADS (SLOPE_SHARERS_MAX + 1)
 #define KEEPERS_MAX 4u           /* a cell with more sharers does not keep its set: locks have many */
-#define PASSED (1u << 31)        /* in a step's key: it writes, and does not join */
 #define FIRST_THREAD 1u
 #define LINE_CELLS 16u           /* so many words of the directory, or of a thread, are a cache line */
 #define SPINS 100u               /* before the host is asked to let others run */
 
-static uint32_t word_of(uint32_t form, uint32_t argument)
-{
-	return form << FORM_SHIFT | argument;
-}
-
-static uint32_t argument_of(uint32_t word)
-{
-	return word & ((1u << FORM_SHIFT) - 1);
-}
-
-static uint32_t flags_of(uint32_t word)
-{
-	return word >> FORM_SHIFT == FORM_SET ? word & SET_FLAGS : 0;
-}
-
 static bool is_kept(uint32_t word)
 {
-	return flags_of(word) & KEPT;
+	return slope_sharers_flags(word) & SLOPE_SHARERS_KEPT;
 }
 
 static struct slope_thread *thread_at(const struct slope_session *s, uint32_t id)
@@ -65,57 +33,15 @@ static bool gone(const struct slope_thread *t)
 
 void slope_sharing_init(struct slope_sharing *sharing, const struct slope_host *host)
 {
-	*sharing = (struct slope_sharing){ .set_count = 0 };
-	slope_arena_init(&sharing->arena, host);
+	*sharing = (struct slope_sharing){ .lock = 0 };
+	slope_sharers_init(&sharing->sharers, host);
 	slope_shadow_init(&sharing->directory, host);
-	slope_map_init(&sharing->set_by_step, &sharing->arena);
 }
 
 void slope_sharing_fini(struct slope_sharing *sharing)
 {
 	slope_shadow_fini(&sharing->directory);
-	slope_arena_fini(&sharing->arena);
-}
-
-/* Of a word of that form. Whoever has a set's number sees an array that holds it. */
-static const struct slope_sharer_set *set_of(const struct slope_sharing *sharing, uint32_t word)
-{
-	return &__atomic_load_n(&sharing->set, __ATOMIC_ACQUIRE)[argument_of(word) & ~SET_FLAGS];
-}
-
-/* What a directory word says, spelled out. */
-static struct slope_sharer_set decode(const struct slope_sharing *sharing, uint32_t word)
-{
-	uint32_t argument = argument_of(word);
-	struct slope_sharer_set set = { .writer = SLOPE_WRITER_NONE };
-
-	switch (word >> FORM_SHIFT) {
-	case FORM_SET:
-		return *set_of(sharing, word);
-	case FORM_OWNER:
-		set.writer = argument;
-		break;
-	case FORM_KERNEL:
-		set.writer = SLOPE_WRITER_KERNEL;
-		break;
-	}
-	if (argument)
-		set.id[set.count++] = argument;
-	return set;
-}
-
-static uint32_t writer_of(const struct slope_sharing *sharing, uint32_t word)
-{
-	switch (word >> FORM_SHIFT) {
-	case FORM_SET:
-		return set_of(sharing, word)->writer;
-	case FORM_OWNER:
-		return argument_of(word);
-	case FORM_KERNEL:
-		return SLOPE_WRITER_KERNEL;
-	default:
-		return SLOPE_WRITER_NONE;
-	}
+	slope_sharers_fini(&sharing->sharers);
 }
 
 /* ---- one at a time ---- */
@@ -238,92 +164,27 @@ static unsigned replace_quads(const struct slope_session *s, uint32_t *words, ui
 	return quads;
 }
 
-/* ---- sets ---- */
-
-/* A word for the set; 0 when memory runs out. */
-static uint32_t new_set(struct slope_sharing *sharing, const struct slope_sharer_set *set)
-{
-	void *array = sharing->set;
-
-	if (!slope_arena_grow_read(&sharing->arena, &array, &sharing->set_capacity, sharing->set_count + 1, sizeof *set))
-		return 0;
-	__atomic_store_n(&sharing->set, array, __ATOMIC_RELEASE);
-	sharing->set[sharing->set_count] = *set;
-	return word_of(FORM_SET, (uint32_t)sharing->set_count++);
-}
-
-/* The word that names the writer and every thread. */
-static uint32_t all_threads(struct slope_sharing *sharing, uint32_t writer)
-{
-	bool fresh;
-	uint64_t *word = slope_map_put(&sharing->set_by_step, (uint64_t)UINT32_MAX << 32 | writer, &fresh);
-
-	if (!word)
-		return 0;
-	if (fresh)
-		*word = new_set(sharing, &(struct slope_sharer_set){ .writer = writer, .count = ALL_THREADS });
-	return (uint32_t)*word;
-}
-
-static bool names(const struct slope_sharer_set *set, uint32_t id)
-{
-	bool found = set->count == ALL_THREADS;
-
-	for (uint32_t i = 0; i < set->count && !found; i++)
-		found = set->id[i] == id;
-	return found;
-}
-
-static uint32_t join_uncached(struct slope_sharing *sharing, uint32_t word, uint32_t id)
-{
-	struct slope_sharer_set set = decode(sharing, word);
-
-	if (names(&set, id))
-		return word;
-	if (set.count == 0 && word >> FORM_SHIFT < FORM_OWNER)
-		return word | id;
-	if (set.count == SLOPE_SHARERS_MAX || sharing->set_count >= SETS_MAX)
-		return all_threads(sharing, set.writer);
-	set.id[set.count++] = id;
-	return new_set(sharing, &set);
-}
-
-static uint32_t step(struct slope_sharing *sharing, uint32_t word, uint32_t id)
-{
-	bool fresh;
-	uint64_t *next = slope_map_put(&sharing->set_by_step, (uint64_t)word << 32 | id, &fresh);
-
-	if (!next)
-		return 0;
-	if (fresh) {
-		uint32_t made = join_uncached(sharing, word, id);
-
-		/* all_threads may have moved the map. */
-		next = slope_map_get(&sharing->set_by_step, (uint64_t)word << 32 | id);
-		*next = made;
-	}
-	return (uint32_t)*next;
-}
+/* ---- reads ---- */
 
 /* The word after the thread has joined; 0 when memory runs out. */
 static uint32_t joined(struct slope_session *s, struct slope_thread *t, uint32_t word)
 {
-	if (flags_of(word)) {
-		uint32_t next = joined(s, t, word & ~SET_FLAGS);
-		bool keeps = is_kept(word) && next && set_of(&s->sharing, next)->count <= KEEPERS_MAX;
+	if (slope_sharers_flags(word)) {
+		uint32_t next = joined(s, t, word & ~SLOPE_SHARERS_FLAGS);
+		bool keeps = is_kept(word) && next && slope_sharers_set(&s->sharing.sharers, next)->count <= KEEPERS_MAX;
 
-		return next ? next | (keeps ? KEPT : UNREAD) : 0;
+		return next ? next | (keeps ? SLOPE_SHARERS_KEPT : SLOPE_SHARERS_UNREAD) : 0;
 	}
-	uint32_t next, at = (word >> FORM_SHIFT ^ word << 1) % SLOPE_SHARING_STEPS;
+	uint32_t next, at = (slope_sharers_form(word) ^ word << 1) % SLOPE_SHARING_STEPS;
 
-	if (word >> FORM_SHIFT < FORM_OWNER && !argument_of(word))
+	if (slope_sharers_form(word) < SLOPE_SHARERS_OWNER && !slope_sharers_argument(word))
 		return word | t->id;
 	if (!s->parallel)
-		return step(&s->sharing, word, t->id);
+		return slope_sharers_join(&s->sharing.sharers, word, t->id);
 	if (t->steps.step[at].from == word)
 		return t->steps.step[at].to;
 	slope_sharing_lock(s);
-	next = step(&s->sharing, word, t->id);
+	next = slope_sharers_join(&s->sharing.sharers, word, t->id);
 	slope_sharing_unlock(s);
 	if (next) {
 		t->steps.step[at].from = word;
@@ -331,8 +192,6 @@ static uint32_t joined(struct slope_session *s, struct slope_thread *t, uint32_t
 	}
 	return next;
 }
-
-/* ---- reads ---- */
 
 /* While it was alone, the first thread wrote without telling the directory: slope_sharing_tell. */
 static bool first_wrote(struct slope_session *s, const struct slope_thread *reader, uint64_t cell)
@@ -378,9 +237,9 @@ uint32_t slope_sharing_join(struct slope_session *s, struct slope_thread *t, uin
 		bool alone = first_wrote(s, t, cell);
 
 		old = from = __atomic_load_n(word, __ATOMIC_ACQUIRE);
-		writer = writer_of(&s->sharing, from);
+		writer = slope_sharers_writer(&s->sharing.sharers, from);
 		if (alone && writer != FIRST_THREAD)
-			from = word_of(FORM_OWNER, writer = FIRST_THREAD);
+			from = slope_sharers_word(SLOPE_SHARERS_OWNER, writer = FIRST_THREAD);
 		next = t->id != FIRST_THREAD || s->config.parallel ? joined(s, t, from) : from;
 		lost = !next && from;
 		if (lost) {
@@ -413,17 +272,17 @@ void slope_sharing_seen(struct slope_thread *t, uint64_t cell, uint32_t *word, u
 
 	if (SLOPE_LIKELY(now == met))
 		return;
-	set = decode(sharing, now);
-	if (!names(&set, t->id))
+	set = slope_sharers_of(&sharing->sharers, now);
+	if (!slope_sharers_name(&set, t->id))
 		*word = slope_stamp_invalidate(*word, t->marks);
 }
 
 static void join_first(struct slope_session *s, uint32_t *word)
 {
-	uint32_t next = word_of(*word >> FORM_SHIFT, FIRST_THREAD);
+	uint32_t next = slope_sharers_word(slope_sharers_form(*word), FIRST_THREAD);
 
-	if (*word >> FORM_SHIFT >= FORM_OWNER || argument_of(*word))
-		next = step(&s->sharing, *word, FIRST_THREAD);
+	if (slope_sharers_form(*word) >= SLOPE_SHARERS_OWNER || slope_sharers_argument(*word))
+		next = slope_sharers_join(&s->sharing.sharers, *word, FIRST_THREAD);
 	if (next)
 		*word = next;
 	else
@@ -440,10 +299,10 @@ static void tell_own(void *arg, uint32_t *words, size_t count)
 
 	SLOPE_ASSERT(cell + count <= directory->window_cells);
 	for (size_t i = 0; i < count; i++) {
-		if (!words[i] || slope_stamp_pending(words[i]) || writer_of(&s->sharing, word[i]) == FIRST_THREAD)
+		if (!words[i] || slope_stamp_pending(words[i]) || slope_sharers_writer(&s->sharing.sharers, word[i]) == FIRST_THREAD)
 			continue;
 		if (words[i] & SLOPE_STAMP_OWN)
-			word[i] = word_of(FORM_OWNER, FIRST_THREAD);
+			word[i] = slope_sharers_word(SLOPE_SHARERS_OWNER, FIRST_THREAD);
 		else
 			join_first(s, &word[i]);
 	}
@@ -476,13 +335,13 @@ static void tell_sharers(struct slope_session *s, uint32_t word, const struct sl
 {
 	const struct slope_sharer_set *set;
 
-	if (word >> FORM_SHIFT != FORM_SET) {
-		if (argument_of(word))
-			make_pending(s, argument_of(word), writer, cell, quads);
+	if (slope_sharers_form(word) != SLOPE_SHARERS_SET) {
+		if (slope_sharers_argument(word))
+			make_pending(s, slope_sharers_argument(word), writer, cell, quads);
 		return;
 	}
-	set = set_of(&s->sharing, word);
-	if (set->count == ALL_THREADS)
+	set = slope_sharers_set(&s->sharing.sharers, word);
+	if (set->count == SLOPE_SHARERS_ALL)
 		for (uint32_t id = FIRST_THREAD, end = (uint32_t)__atomic_load_n(&s->thread_count, __ATOMIC_ACQUIRE); id < end; id++)
 			make_pending(s, id, writer, cell, quads);
 	else
@@ -501,13 +360,13 @@ static void tell(struct slope_session *s, uint32_t old, struct slope_thread *t, 
 
 uint32_t slope_sharing_owned(uint32_t id)
 {
-	return word_of(FORM_OWNER, id);
+	return slope_sharers_word(SLOPE_SHARERS_OWNER, id);
 }
 
 /* The directory's word after a write; NULL: the kernel's. */
 static uint32_t written_by(const struct slope_thread *t)
 {
-	return t ? slope_sharing_owned(t->id) : word_of(FORM_KERNEL, 0);
+	return t ? slope_sharing_owned(t->id) : slope_sharers_word(SLOPE_SHARERS_KERNEL, 0);
 }
 
 /* Of those that the directory's word names besides the writer, have at least half seen what was there before? */
@@ -527,37 +386,14 @@ static bool was_read(const struct slope_session *s, const struct slope_sharer_se
 	return seen && 2 * seen + 1 >= set->count;
 }
 
-/* The set of a word without flags, with another writer, who is in it. 0: there is no memory. */
-static uint32_t pass(struct slope_sharing *sharing, uint32_t word, uint32_t writer)
-{
-	uint32_t next = writer == SLOPE_WRITER_KERNEL ? word : join_uncached(sharing, word, writer);
-	struct slope_sharer_set set = decode(sharing, next);
-
-	if (!next || set.count == ALL_THREADS || sharing->set_count >= SETS_MAX)
-		return next ? all_threads(sharing, writer) : 0;
-	set.writer = writer;
-	return new_set(sharing, &set);
-}
-
-/* The same for a word with flags, looked up. */
+/* The directory's word when somebody else writes to a cell whose word has flags. 0: there is no memory. */
 static uint32_t passed(struct slope_session *s, uint32_t word, uint32_t writer)
 {
-	uint64_t key = (uint64_t)(word & ~SET_FLAGS) << 32 | PASSED | writer, *next;
-	bool fresh;
-
 	slope_sharing_lock(s);
-	next = slope_map_put(&s->sharing.set_by_step, key, &fresh);
-	if (next && fresh) {
-		uint32_t made = pass(&s->sharing, word & ~SET_FLAGS, writer);
-
-		/* all_threads may have moved the map. */
-		next = slope_map_get(&s->sharing.set_by_step, key);
-		*next = made;
-	}
-	uint32_t result = next ? (uint32_t)*next : 0;
+	uint32_t next = slope_sharers_pass(&s->sharing.sharers, word & ~SLOPE_SHARERS_FLAGS, writer);
 
 	slope_sharing_unlock(s);
-	return result;
+	return next;
 }
 
 /*
@@ -567,19 +403,20 @@ static uint32_t passed(struct slope_session *s, uint32_t word, uint32_t writer)
  */
 static uint32_t written(struct slope_session *s, const struct slope_thread *t, uint32_t old, uint64_t cell)
 {
-	const struct slope_sharer_set *set = s->parallel && old >> FORM_SHIFT == FORM_SET ? set_of(&s->sharing, old) : NULL;
 	uint32_t writer = t ? t->id : SLOPE_WRITER_KERNEL, next = 0;
 
-	if (!set)
+	if (!s->parallel || slope_sharers_form(old) != SLOPE_SHARERS_SET)
 		return written_by(t);
+	const struct slope_sharer_set *set = slope_sharers_set(&s->sharing.sharers, old);
+
 	if (set->writer != writer)
-		next = flags_of(old) ? passed(s, old, writer) : 0;
+		next = slope_sharers_flags(old) ? passed(s, old, writer) : 0;
 	else if (set->count > KEEPERS_MAX || !t)
-		next = flags_of(old) ? old & ~SET_FLAGS : 0;
+		next = slope_sharers_flags(old) ? old & ~SLOPE_SHARERS_FLAGS : 0;
 	else if (was_read(s, set, cell))
-		next = (old & ~SET_FLAGS) | KEPT;
-	else if (is_kept(old) && flags_of(old) != SET_FLAGS)
-		next = old + UNREAD;
+		next = (old & ~SLOPE_SHARERS_FLAGS) | SLOPE_SHARERS_KEPT;
+	else if (is_kept(old) && slope_sharers_flags(old) != SLOPE_SHARERS_FLAGS)
+		next = old + SLOPE_SHARERS_UNREAD;
 	return next ? next : written_by(t);
 }
 

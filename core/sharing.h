@@ -40,32 +40,17 @@
 #ifndef SLOPE_CORE_SHARING_H
 #define SLOPE_CORE_SHARING_H
 
-#include "core/map.h"
 #include "core/shadow.h"
-
-#define SLOPE_SHARERS_MAX 16u
-
-/* Writers besides thread ids. */
-#define SLOPE_WRITER_NONE 0u
-#define SLOPE_WRITER_KERNEL UINT32_MAX
+#include "core/sharers.h"
 
 #define SLOPE_SHARING_NONE UINT32_MAX    /* no word of the directory */
 
 struct slope_session;
 struct slope_thread;
 
-struct slope_sharer_set {
-	uint32_t writer;
-	uint32_t count;              /* SLOPE_SHARERS_MAX + 1 means all threads */
-	uint32_t id[SLOPE_SHARERS_MAX];
-};
-
 struct slope_sharing {
 	struct slope_shadow directory;  /* threads that run at once need a window that holds all of it */
-	struct slope_arena arena;       /* of the sets and their map: under their lock, not under that of the session's tables */
-	struct slope_sharer_set *set;   /* never changed once they are there */
-	size_t set_count, set_capacity;
-	struct slope_map set_by_step;   /* (word, joining thread) -> set */
+	struct slope_sharers sharers;
 	/* All threads write these, and read what is around them. */
 	char apart[SLOPE_APART_BYTES];
 	uint32_t lock;                  /* of the sets and their map, where threads run at once */

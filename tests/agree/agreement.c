@@ -344,7 +344,7 @@ bool trace_agrees(const struct trace *trace, char *difference, size_t bytes, str
 
 	if (c) {
 		c->renumberings += s.renumberings;
-		c->sets += s.sharing.set_count;
+		c->sets += s.sharing.sharers.count;
 	}
 	slope_replay_free(r);
 	oracle_free(o);

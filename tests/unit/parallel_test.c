@@ -237,7 +237,7 @@ static void sets_take_no_memory_of_the_sessions(void **state)
 
 	for (unsigned i = 0; i < READERS; i++)
 		read_all(&w, w.reader[i]);
-	assert_true(w.session.sharing.set_count >= READERS - 1);
+	assert_true(w.session.sharing.sharers.count >= READERS - 1);
 	assert_ptr_equal(w.session.arena.bump, bump);
 	assert_int_equal(w.session.arena.held_bytes, held);
 	close_world(&w);
@@ -360,6 +360,106 @@ static void a_race_does_no_lasting_harm(void **state)
 	close_world(&w);
 }
 
+/* ---- buffers that are filled and read again and again ---- */
+
+static void fill(struct world *w)
+{
+	slope_thread_write(w->writer, 0, LINE);
+}
+
+/* What reader `i` has got from others when it reads the line. */
+static uint64_t drain(struct world *w, unsigned i)
+{
+	struct slope_thread *t = w->reader[i];
+	uint64_t before = t->frame[0].thread;
+
+	slope_thread_read(t, 0, LINE);
+	return t->frame[0].thread - before;
+}
+
+/* The directory's word of all of the line. */
+static uint32_t word_of_line(const struct world *w)
+{
+	const uint32_t *word = w->session.sharing.directory.window;
+
+	for (unsigned i = 1; i < LINE; i++)
+		assert_int_equal(word[i], word[0]);
+	return word[0];
+}
+
+/* A line that keeps its set: the writer's and the first reader's. */
+static uint32_t open_kept(struct world *w)
+{
+	open_world(w, true, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		fill(w);
+		assert_int_equal(drain(w, 0), LINE);
+	}
+	assert_true(slope_sharers_flags(word_of_line(w)) & SLOPE_SHARERS_KEPT);
+	return word_of_line(w);
+}
+
+static void a_buffer_keeps_its_set(void **state)
+{
+	struct world w;
+	uint32_t kept = open_kept(&w);
+
+	(void)state;
+	for (unsigned i = 0; i < 10; i++) {
+		fill(&w);
+		assert_int_equal(word_of_line(&w), kept);
+		assert_int_equal(drain(&w, 0), LINE);
+		assert_int_equal(word_of_line(&w), kept);
+		assert_int_equal(drain(&w, 0), 0);
+	}
+	close_world(&w);
+}
+
+static void what_nobody_reads_is_the_writers_own_again(void **state)
+{
+	struct world w;
+	unsigned writes = 0;
+
+	(void)state;
+	open_kept(&w);
+	for (; word_of_line(&w) != slope_sharing_owned(w.writer->id); writes++)
+		fill(&w);
+	assert_in_range(writes, 2, 6);
+	assert_int_equal(drain(&w, 0), LINE);
+	fill(&w);
+	assert_int_equal(drain(&w, 0), LINE);
+	close_world(&w);
+}
+
+static void others_may_come_to_what_is_kept(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_kept(&w);
+	fill(&w);
+	for (unsigned i = 0; i < READERS; i++)
+		assert_int_equal(drain(&w, i), LINE);
+	fill(&w);
+	/* A reader writes: to the other readers and to the writer that is new, once. */
+	slope_thread_write(w.reader[1], 0, LINE);
+	for (unsigned i = 0; i < READERS; i++)
+		assert_int_equal(drain(&w, i), i == 1 ? 0 : LINE);
+	uint64_t before = w.writer->frame[0].thread;
+
+	slope_thread_read(w.writer, 0, LINE);
+	assert_int_equal(w.writer->frame[0].thread - before, LINE);
+	/* The kernel writes: new to everyone, and from no thread. */
+	slope_session_kernel_write(&w.session, 0, LINE);
+	for (unsigned i = 0; i < READERS; i++)
+		assert_int_equal(drain(&w, i), 0);
+	assert_int_equal(w.reader[1]->frame[0].external, LINE);
+	fill(&w);
+	for (unsigned i = 0; i < READERS; i++)
+		assert_int_equal(drain(&w, i), LINE);
+	close_world(&w);
+}
+
 /* Sixteen cells and their neighbours, written at once and read one by one, or the other way round. */
 static void what_is_written_at_once_counts_cell_by_cell(void **state)
 {
@@ -394,6 +494,9 @@ int main(void)
 		cmocka_unit_test(numbering_anew_loses_nothing_that_others_do),
 		cmocka_unit_test(readers_close_behind_see_every_write_once),
 		cmocka_unit_test(a_race_does_no_lasting_harm),
+		cmocka_unit_test(a_buffer_keeps_its_set),
+		cmocka_unit_test(what_nobody_reads_is_the_writers_own_again),
+		cmocka_unit_test(others_may_come_to_what_is_kept),
 		cmocka_unit_test(what_is_written_at_once_counts_cell_by_cell),
 		cmocka_unit_test(threads_end_while_others_ask_for_their_words),
 		cmocka_unit_test(sets_take_no_memory_of_the_sessions),

@@ -137,7 +137,7 @@ static void sets_are_shared_between_cells(void **state)
 	for (uint64_t cell = 0; cell < 5000; cell++)
 		for (unsigned id = 2; id <= 8; id++)
 			slope_thread_read(w.thread[id], 1000 + cell, 1);
-	assert_in_range(w.session.sharing.set_count, 1, 8);
+	assert_in_range(w.session.sharing.sharers.count, 1, 8);
 	close_world(&w);
 }
 
@@ -156,7 +156,7 @@ static void too_many_sets_mean_all_threads(void **state)
 	for (uint64_t cell = 0; cell < 20000; cell++)
 		for (unsigned k = 0; k < 12; k++)
 			slope_thread_read(w.thread[looker(cell, k)], cell, 1);
-	assert_in_range(w.session.sharing.set_count, 65536, 65536 + THREADS);
+	assert_in_range(w.session.sharing.sharers.count, 65536, 65536 + THREADS);
 	for (uint64_t cell = 0; cell < 20000; cell++) {
 		slope_thread_write(w.thread[1], cell, 1);
 		for (unsigned k = 0; k < 12; k++)
