@@ -68,7 +68,7 @@ static inline void emit_touched_test(struct maker *m, struct cold *c, const stru
 
 typedef void (*gate_routine)(void);
 
-/* The routines of gate.S for reads of 1, 2, 4 and 8 bytes. */
+/* The routines of misses.S for reads of 1, 2, 4 and 8 bytes. */
 static inline const gate_routine *reads_of(const struct maker *m)
 {
 	unsigned kind = !observer.trms ? GATE_RMS : m->checked_writes ? GATE_SHARED : GATE_ALONE;
@@ -76,7 +76,7 @@ static inline const gate_routine *reads_of(const struct maker *m)
 	return slope_gate_reads[observer.vectors][kind][m->stamp];
 }
 
-/* A routine of gate.S with the address in the stamp's register, below the program's red zone. */
+/* A routine of misses.S with the address in the stamp's register, below the program's red zone. */
 static inline void call_for_access(struct maker *m, const struct address *at, gate_routine routine)
 {
 	load_address(&m->e, (unsigned)m->stamp, at, 0);

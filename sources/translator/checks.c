@@ -11,7 +11,7 @@
  * two bytes need the address of their cell, and so a second register, unless the displacement tells it: one
  * whose value is dead, or one that is borrowed for the moment. A write
  * that does not pass stores the stamps, as long as nobody else can have
- * seen the cells; a read that does not goes to gate.S. Writes relative to the stack
+ * seen the cells; a read that does not goes to misses.S. Writes relative to the stack
  * pointer are stored at once, once it is known to be a multiple of 4.
  *
  * A comparison changes flags. A check comes before its instruction, where its
@@ -368,7 +368,7 @@ static void emit_check(struct maker *m, const struct access *a, unsigned step, b
 
 /*
  * Two bytes at a place that is counted in bytes are at an odd address half of the time, which nobody can foretell: each of them by its own
- * cell. Elsewhere they nearly always lie in one, and odd ones are for gate.S.
+ * cell. Elsewhere they nearly always lie in one, and odd ones are for misses.S.
  */
 static bool is_odd_pair(const struct access *a)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What becomes of an access that its check has not let pass. A read goes to
- * gate.S, as does a write that others may have seen; other writes are stored
+ * misses.S, as does a write that others may have seen; other writes are stored
  * here. Apart from the block, since most come here rarely.
  */
 #include "sources/translator/checkparts.h"
@@ -35,7 +35,7 @@ static void give_scratch(struct maker *m, const struct cold *c, uint16_t taken)
 			emit_restore(&m->e, reg, CTX_REG(reg));
 }
 
-/* A routine of gate.S with the address in rax and the number of bytes in ecx. */
+/* A routine of misses.S with the address in rax and the number of bytes in ecx. */
 static void call_routine(struct maker *m, const struct cold *c, void (*routine)(void))
 {
 	struct emit *e = &m->e;

@@ -59,7 +59,7 @@
 #define CTX_RAX_HOME (CTX_AT + 296)    /* of the program, and */
 #define CTX_FLAGS_HOME (CTX_AT + 304)    /* its flags, around a check */
 #define CTX_ODD (CTX_AT + 312)    /* calls and returns are not even for quick.c */
-#define CTX_KEPT (CTX_ODD + 8)    /* registers while gate.S takes cells */
+#define CTX_KEPT (CTX_ODD + 8)    /* registers while misses.S takes cells */
 #define CTX_LOG (CTX_ODD + 40)    /* bytes of the log that are used, and right behind it, so that both are one vector: */
 #define CTX_COST (CTX_ODD + 48)    /* what was spent, one word per unit: blocks count instructions and themselves */
 #define CTX_FAR_HOME (CTX_COST + 32)    /* of the register by way of which an instruction reaches its operand */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Blocks call gate.S on the program's stack, below what the program uses
+ * Blocks call gate.S and misses.S on the program's stack, below what it uses
  * of it. Near a stack's end there may be no memory, or none to be written.
  *
- * A read or write that was to be told to gate.S is told here instead, and the
+ * A read or write that was to be told to misses.S is told here instead, and the
  * block goes on behind the call: the stack pointer may be anything there, for
  * code that uses it as one more register.
  *

@@ -3,7 +3,7 @@
  * Reads of more than two cells that checks have not let pass, up to sixteen at
  * once with AVX-512: what taking.h does, without a way into C. Words that are
  * stale go into the log (core/log.h) and become the top's. Where there is no
- * AVX-512 or no room, and for words that are no ordinary stamps, gate.S calls
+ * AVX-512 or no room, and for words that are no ordinary stamps, misses.S calls
  * C, with nothing done.
  *
  * On our stack; rax: the address, ecx: the bytes, and both are in the context.

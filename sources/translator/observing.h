@@ -6,7 +6,8 @@
  *   codeplaces.c   addresses of code to functions and modules (symbols.c)
  *   activations.c  calls, returns, jumps between functions, signal handlers
  *   usual.S        usual calls and returns, in assembly
- *   longreads.S    reads of many cells, in assembly
+ *   misses.S       accesses that checks have not let pass, in assembly
+ *   longreads.S    those of many cells
  *   sums.h         where the log ends and what was spent, for all of these
  *   quick.c        those that it leaves, without a way through all that (compacting.h: the log at returns)
  *   fibers.c       one fiber per stack: the program's own, and coroutines'

@@ -13,7 +13,7 @@
 #include "core/placing.h"
 #include "sources/translator/compacting.h"
 
-#define AS_ASSEMBLY_HAS_IT(what, field, value) _Static_assert(offsetof(struct what, field) == (value), "as gate.S or usual.S has it")
+#define AS_ASSEMBLY_HAS_IT(what, field, value) _Static_assert(offsetof(struct what, field) == (value), "as the assembly has it")
 AS_ASSEMBLY_HAS_IT(slope_thread, owned, CORE_OWNED);
 AS_ASSEMBLY_HAS_IT(slope_thread, top, CORE_FRAME);
 AS_ASSEMBLY_HAS_IT(slope_thread, clock, CORE_CLOCK);
@@ -67,10 +67,10 @@ _Static_assert(SLOPE_AGAIN == AGAIN_PLACES && sizeof(struct slope_again) == AGAI
 _Static_assert(SLOPE_AGAIN_SIZE_BITS == AGAIN_SIZE_BITS && SLOPE_LOG_BYTES < 1 << AGAIN_SIZE_BITS, "as usual.S has it");
 _Static_assert(EDGE_NESTED + sizeof(uint64_t) == EDGE_ROW, "as usual.S has it");
 _Static_assert(SLOPE_EDGE_BITS == EDGE_BITS && SLOPE_EDGE_PAIRS == EDGE_PAIRS, "as usual.S has it");
-_Static_assert(SLOPE_LOG_BYTES == CTX_LOG_BYTES && SLOPE_LOG_SECTION_BYTES == LOG_SECTION_BYTES, "as gate.S and usual.S have it");
-_Static_assert(SLOPE_STAMP_MARKS == STAMP_MARKS && SLOPE_STAMP_STEP == STAMP_STEP, "as gate.S and usual.S have it");
-_Static_assert(SLOPE_PENDING == STAMP_PENDING, "as gate.S has it");
-_Static_assert(SLOPE_FRAME_INDUCED == FRAME_INDUCED && SLOPE_FRAME_SUMS == FRAME_SUMS, "as gate.S has it");
+_Static_assert(SLOPE_LOG_BYTES == CTX_LOG_BYTES && SLOPE_LOG_SECTION_BYTES == LOG_SECTION_BYTES, "as the assembly has it");
+_Static_assert(SLOPE_STAMP_MARKS == STAMP_MARKS && SLOPE_STAMP_STEP == STAMP_STEP, "as the assembly has it");
+_Static_assert(SLOPE_PENDING == STAMP_PENDING, "as misses.S has it");
+_Static_assert(SLOPE_FRAME_INDUCED == FRAME_INDUCED && SLOPE_FRAME_SUMS == FRAME_SUMS, "as misses.S has it");
 
 #define QUICK __attribute__((no_caller_saved_registers, section("slope_gate_code"), used))
 
