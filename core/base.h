@@ -18,10 +18,11 @@
 #define SLOPE_APART __attribute__((noinline))   /* a rare case that would cost the usual one registers */
 #define SLOPE_INLINE static inline __attribute__((always_inline))
 
-/* Only for our own mistakes; what a file or a program can do gets an error. */
 /* Two cache lines: what one processor writes often is so far from what others read. */
 #define SLOPE_APART_BYTES 128
 #define SLOPE_FAR_APART _Alignas(SLOPE_APART_BYTES)
+
+/* Only for our own mistakes; what a file or a program can do gets an error. */
 #define SLOPE_ASSERT(x) ((void)(SLOPE_LIKELY(x) || (__builtin_trap(), 0)))
 
 /* Cost units that one session can count at the same time. */

@@ -72,6 +72,15 @@ SLOPE_INLINE bool slope_quad_replace(uint32_t *words, struct slope_quad old, str
 	return done;
 }
 
+/*
+ * The cache line of these words is wanted, and to be changed: it comes from the processor that has it in one step, where a look
+ * and a change would be two. A hint; the words need not be there.
+ */
+SLOPE_INLINE void slope_quad_want(const uint32_t *words)
+{
+	__asm__ volatile("prefetchw %0" : : "m"(*words));
+}
+
 /* Each of the four becomes what `change` makes of it, in one step for all that others do. */
 SLOPE_INLINE void slope_quad_change(uint32_t *words, uint32_t (*change)(uint32_t word, uint32_t arg), uint32_t arg)
 {

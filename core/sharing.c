@@ -134,6 +134,9 @@ static void change(const struct slope_session *s, struct slope_thread *t, uint64
 			change(s, t, cell++, 0, how);
 		return;
 	}
+	/* Who changes many mostly goes on with the next line. */
+	if (words && quads >= LINE_CELLS / SLOPE_QUAD_WORDS / 2)
+		slope_quad_want(words + LINE_CELLS);
 	for (; words && quads; quads--, words += SLOPE_QUAD_WORDS)
 		slope_quad_change(words, how, marks);
 	if (!words || cell < end)
@@ -379,8 +382,12 @@ static bool was_read(const struct slope_session *s, const struct slope_sharer_se
 	for (uint32_t i = 0; i < set->count; i++) {
 		struct slope_thread *t = set->id[i] == set->writer ? NULL : thread_at(s, set->id[i]);
 		uint32_t *word = t && !gone(t) ? slope_shadow_peek(&t->shadow, cell) : NULL;
-		uint32_t w = word ? __atomic_load_n(word, __ATOMIC_ACQUIRE) : 0;
+		uint32_t w = 0;
 
+		if (word) {
+			slope_quad_want(word);
+			w = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+		}
 		seen += w && !slope_stamp_pending(w);
 	}
 	return seen && 2 * seen + 1 >= set->count;

@@ -106,6 +106,8 @@
 	je 4f
 	testb $FRAME_SUMS, FRAME_FLAGS(%\b)
 	je 4f
+	/* The next line of words comes from the processor that made them pending. */
+	prefetchw %gs:64+GS_BIAS(%\r)
 	decq FRAME_RMS(%\b)
 	incq FRAME_EXTRA(%\b)
 	incq FRAME_RMS(%\a)
