@@ -26,7 +26,7 @@ struct settings {
 static enum slope_parsed parse(struct settings *s, int *argc, char **argv)
 {
 	const struct slope_option option[] = {
-		{ "output", 'o', SLOPE_OPTION_TEXT, &s->output, "FILE", "where to write the page (" DEFAULT_OUTPUT ")", 0, 0 },
+		{ "output", 'o', SLOPE_OPTION_TEXT, &s->output, "FILE", "where to write the page (" DEFAULT_OUTPUT "; - is stdout)", 0, 0 },
 		{ "baseline", 'b', SLOPE_OPTION_TEXT, &s->baseline, "FILE", "compare with this profile, and show what changed", 0,
 		  0 },
 		{ "times", 'k', SLOPE_OPTION_NUMBER, &s->times, "K", "first show inputs K times as large (10)", 2, 1000000 },
@@ -54,11 +54,25 @@ static time_t written_at(const char *path)
 	return stat(path, &st) == 0 ? st.st_mtime : 0;
 }
 
+/* To standard output. */
+static int print_page(const struct slope_page *page)
+{
+	errno = 0;
+	if (slope_page_write(page, stdout))
+		return slope_flush_output() ? 0 : SLOPE_EXIT_WRONG;
+	slope_progress("");
+	slope_say("cannot write to standard output: %s", strerror(errno ? errno : ENOMEM));
+	return SLOPE_EXIT_WRONG;
+}
+
 /* Into a neighbour first: a failure leaves the file as it was. A device or a pipe is written directly. */
 static int write_page(const struct slope_page *page, const char *path)
 {
 	struct stat st;
 	bool direct = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+
+	if (!strcmp(path, "-"))
+		return print_page(page);
 	char *target = direct ? slope_text("%s", path) : slope_text("%s.tmp.%ld", path, (long)getpid());
 	FILE *out = fopen(target, "w");
 	bool good = out && slope_page_write(page, out);
