@@ -11,6 +11,7 @@
 #include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/program.h"
+#include "cli/roomystack.h"
 #include "cli/verbs.h"
 
 struct verb {
@@ -103,8 +104,8 @@ int main(int argc, char **argv)
 	}
 	verb = find_verb(argv[1]);
 	if (verb)
-		return verb->run(argc - 1, argv + 1);
+		return slope_roomystack_run(verb->run, argc - 1, argv + 1);
 	if (argv[1][0] != '-' && argv[1][0] && !could_be_program(argv[1]))
 		return no_such_verb(argv[1]);
-	return slope_record_and_report(argc, argv);
+	return slope_roomystack_run(slope_record_and_report, argc, argv);
 }

@@ -25,7 +25,7 @@
 
 /* Flags of words of sets, */
 #define SLOPE_SHARERS_KEPT (1u << 29)    /* the cell keeps its set, */
-#define SLOPE_SHARERS_UNREAD (1u << 27)  /* and was written so many times, up to three, that hardly anybody read; without KEPT: it was kept */
+#define SLOPE_SHARERS_UNREAD (1u << 27)  /* and was written so many times, up to three, that hardly anybody read; alone: it was kept */
 #define SLOPE_SHARERS_FLAGS (SLOPE_SHARERS_KEPT | 3 * SLOPE_SHARERS_UNREAD)
 
 #define SLOPE_SHARERS_FORM_SHIFT 30u
