@@ -48,8 +48,8 @@ static void find_build_id(struct symbols *s, const uint8_t *note, uint64_t bytes
 		if (head[0] > bytes || head[1] > bytes || id_at + head[1] > bytes)
 			return;
 		if (head[2] == BUILD_ID_NOTE && head[0] == 4 && head[1] <= sizeof s->build_id && note[at + 12] == 'G') {
-			slope_copy(s->build_id, note + id_at, head[1]);
-			s->build_id_bytes = head[1];
+			for (uint32_t i = 0; i < head[1]; i++)
+				s->build_id[s->build_id_bytes++] = note[id_at + i];
 			return;
 		}
 		at = id_at + ((head[1] + 3u) & ~3u);
