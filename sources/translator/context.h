@@ -374,6 +374,7 @@ struct usual_gates {
 };
 /* What is added to the sums: for where the log is, for one and two entries of it, and for costs from -SUMS_COST_MAX on; sums.h. */
 extern const uint64_t slope_gate_log_at[2], slope_gate_entries[2][2], slope_gate_costs[2 * SUMS_COST_MAX + 1][2];
+extern const uint32_t slope_gate_ones[4], slope_gate_marks[4];
 /* The second is where vectors are ours. */
 extern const struct usual_gates slope_gate_usual[2];
 void slope_gate_return_event(void);      /* called before a return that pops more; only the event, and the address to return to */

@@ -148,7 +148,7 @@ static bool is_whole(const struct stale_read *r)
 
 bool stalereads_can_take(const struct stale_read *r)
 {
-	return !observer.trms && is_whole(r);
+	return (!observer.trms || observer.vectors) && is_whole(r);
 }
 
 /* For trms, what words become that were `word`: the stamp, or the one behind it if the last write was, or may be, somebody else's. */
@@ -226,7 +226,10 @@ static void append_by_vector(struct maker *m, const struct stale_read *r, struct
 	load_end(m, c, reg);
 	vectors_log_entry(e, reg, wide);
 	emit_restore(e, reg, CTX_TOP);
-	emit_memory(e, 0x89, reg, (struct operand){ &r->words, OPERAND_SHADOW, wide }, 0);
+	if (observer.trms)
+		vectors_seen_words(e, reg, &r->words, wide, m->checked_writes);
+	else
+		emit_memory(e, 0x89, reg, (struct operand){ &r->words, OPERAND_SHADOW, wide }, 0);
 	vectors_log_more(e, wide ? 2 : 1);
 	c->back = e->at;
 }
@@ -273,19 +276,19 @@ void stalereads_take(struct maker *m, struct stale_read *r)
 }
 
 /* A jump over what becomes of a stale word, which is less than 128 bytes where nothing else is asked. */
-static bool is_far_over(void)
+static bool is_far_over(const struct stale_read *r)
 {
-	return runtime.precise || observer.apart || !observer.vectors;
+	return runtime.precise || observer.apart || !observer.vectors || (observer.trms && r->bytes > 4);
 }
 
-static uint8_t *jump_over(struct emit *e, unsigned condition)
+static uint8_t *jump_over(struct emit *e, const struct stale_read *r, unsigned condition)
 {
-	return is_far_over() ? emit_jump_ahead(e, (int)condition) : emit_short_jump_ahead(e, condition);
+	return is_far_over(r) ? emit_jump_ahead(e, (int)condition) : emit_short_jump_ahead(e, condition);
 }
 
-static void land_over(struct emit *e, uint8_t *jump)
+static void land_over(struct emit *e, const struct stale_read *r, uint8_t *jump)
 {
-	if (is_far_over())
+	if (is_far_over(r))
 		emit_land(e, jump);
 	else
 		emit_short_land(e, jump);
@@ -323,14 +326,14 @@ static void emit_loaded(struct maker *m, struct stale_read *r, unsigned word)
 		making_jump(m, unlike, CONDITION_NOT_EQUAL);
 	}
 	emit_compare(e, word, (unsigned)m->stamp, wide);
-	uint8_t *fresh = jump_over(e, CONDITION_NOT_LESS);
+	uint8_t *fresh = jump_over(e, r, CONDITION_NOT_LESS);
 
 	emit_count_one(&m->e, r->counter);
 	emit_unless(m, unlike, word, STAMP_LEAST, CONDITION_LESS);
 	unsigned end = take_register(m, r, END_HOME, &full->kept[END_HOME], true);
 
 	append(m, r, full, word, end);
-	land_over(e, fresh);
+	land_over(e, r, fresh);
 	unlike->back = e->at;
 }
 
@@ -378,7 +381,7 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 		stale = emit_short_jump_ahead(e, CONDITION_GREATER);
 	}
 	emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ &r->words, OPERAND_SHADOW, false }, r->bytes - 4);
-	uint8_t *fresh = jump_over(e, CONDITION_NOT_GREATER);
+	uint8_t *fresh = jump_over(e, r, CONDITION_NOT_GREATER);
 
 	if (stale)
 		emit_short_land(e, stale);
@@ -392,5 +395,5 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 		if (again)
 			emit_land(e, again);
 	}
-	land_over(e, fresh);
+	land_over(e, r, fresh);
 }

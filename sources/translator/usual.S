@@ -568,12 +568,17 @@ leave_lent_\how:
 
 	.section .rodata
 	.balign 16
-	.globl slope_gate_usual, slope_gate_log_at, slope_gate_entries, slope_gate_costs
+	.globl slope_gate_usual, slope_gate_log_at, slope_gate_entries, slope_gate_costs, slope_gate_ones, slope_gate_marks
 /* What is added to the sums: where the log is, one entry of it or two, */
 slope_gate_log_at:
 	.quad CTX_LOG_AT, 0
 slope_gate_entries:
 	.quad 4, 0, 8, 0
+/* what is or-ed to stamps, and added to them before, */
+slope_gate_ones:
+	.long 1, 1, 0, 0
+slope_gate_marks:
+	.long STAMP_MARKS, STAMP_MARKS, 0, 0
 /* and costs, up to so many, from as many less than nothing. */
 slope_gate_costs:
 	.set cost, -SUMS_COST_MAX

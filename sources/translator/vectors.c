@@ -190,32 +190,34 @@ void vectors_log_more(struct emit *e, unsigned entries)
 	emit_add(e, VPADDQ, slope_gate_entries[entries - 1]);
 }
 
-/* vmovd between the n-th of ours and a shadow word. */
-static void emit_word(struct emit *e, unsigned opcode, unsigned n, const struct address *a)
+/* vmovd between the n-th of ours and a shadow word; vmovq, if it is two. */
+static void emit_words(struct emit *e, unsigned opcode, unsigned n, const struct address *a, bool wide)
 {
+	int bytes = wide ? 8 : 4;
 	int64_t displacement = a->displacement + GS_BIAS;
 	unsigned base = a->base == NO_REGISTER ? 5 : (unsigned)a->base, index = a->index == NO_REGISTER ? 4 : (unsigned)a->index;
 	bool based = a->base != NO_REGISTER, sib = !based || a->index != NO_REGISTER || (base & 7) == 4;
-	bool little = based && displacement % 4 == 0 && displacement / 4 == (int8_t)(displacement / 4);
+	bool little = based && displacement % bytes == 0 && displacement / bytes == (int8_t)(displacement / bytes);
 
 	if (a->short_registers)
 		emit_byte(e, 0x67);
 	emit_bytes(e, "\x65\x62", 2);
 	emit_byte(e, (index < 8) << 6 | (base < 8) << 5 | 1);
-	emit_bytes(e, "\x7d\x08", 2);
+	emit_byte(e, wide ? 0xfd : 0x7d);
+	emit_byte(e, 0x08);
 	emit_byte(e, opcode);
 	emit_byte(e, (based ? little ? 0x40 : 0x80 : 0) | n << 3 | (sib ? 4 : base & 7));
 	if (sib)
 		emit_byte(e, a->scale_log2 << 6 | (index & 7) << 3 | (base & 7));
 	if (little)
-		emit_byte(e, (unsigned)(displacement / 4) & 0xff);
+		emit_byte(e, (unsigned)(displacement / bytes) & 0xff);
 	else
 		emit_32(e, (uint32_t)displacement);
 }
 
 void vectors_word(struct emit *e, const struct address *at)
 {
-	emit_word(e, 0x6e, VECTORS_FREE, at);
+	emit_words(e, 0x6e, VECTORS_FREE, at, false);
 }
 
 void vectors_fresh_word(struct emit *e, unsigned stamp, const struct address *at)
@@ -223,7 +225,35 @@ void vectors_fresh_word(struct emit *e, unsigned stamp, const struct address *at
 	vectors_put(e, 0, stamp);
 	emit_bytes(e, "\x62\x91\x3d\x00\x66\xf7", 6);           /* vpcmpgtd %xmm31, %xmm24, %k6 */
 	emit_bytes(e, "\x62\x02\x3d\x00\x3d\xc7", 6);           /* vpmaxsd %xmm31, %xmm24, %xmm24 */
-	emit_word(e, 0x7e, 0, at);
+	emit_words(e, 0x7e, 0, at, false);
+}
+
+#define VPADDD 0xfe
+#define VPANDND 0xdf
+#define VPORD 0xeb
+
+/* One of these, of the n-th of ours and what lies in memory, into the n-th. */
+static void emit_constant_to(struct emit *e, unsigned opcode, unsigned n, const uint32_t constant[4])
+{
+	emit_bytes(e, "\x62\x61", 2);
+	emit_byte(e, (7 - n) << 3 | 5);
+	emit_byte(e, 0);
+	emit_byte(e, opcode);
+	emit_byte(e, n << 3 | 5);
+	emit_32(e, (uint32_t)((uint64_t)constant - ((uint64_t)e->at + 4)));
+}
+
+void vectors_seen_words(struct emit *e, unsigned stamp, const struct address *at, bool wide, bool shared)
+{
+	vectors_put(e, 0, stamp);
+	if (shared) {
+		emit_constant_to(e, VPADDD, 0, slope_gate_ones);
+	} else {
+		emit_constant_to(e, VPANDND, VECTORS_FREE, slope_gate_ones);
+		emit_bytes(e, "\x62\x01\x3d\x00\xfe\xc7", 6);   /* vpaddd %xmm31, %xmm24, %xmm24 */
+	}
+	emit_constant_to(e, VPORD, 0, slope_gate_marks);
+	emit_words(e, 0x7e, 0, at, wide);
 }
 
 void vectors_log_more_if_stale(struct emit *e)

@@ -49,6 +49,11 @@ void vectors_log_entry(struct emit *e, unsigned reg, bool wide);
 /* The shadow word at that address into the free one; the greater of it and a stamp back to its place, by way of the first one of ours; */
 void vectors_word(struct emit *e, const struct address *at);
 void vectors_fresh_word(struct emit *e, unsigned stamp, const struct address *at);
+/*
+ * For trms, one or two cells whose words are in the free one: they become the stamp's, and are not the thread's own any more where
+ * threads run at once; or stay so, if they were. Flags are kept.
+ */
+void vectors_seen_words(struct emit *e, unsigned stamp, const struct address *at, bool wide, bool shared);
 /* and one entry more of the log if it was less than the stamp. Flags are kept. */
 void vectors_log_more_if_stale(struct emit *e);
 
