@@ -350,13 +350,19 @@ static void emit_either(struct maker *m, struct stale_read *r)
 
 	emit_touched_test(m, c, &r->words, r->bytes);
 	vectors_word(e, &r->words);
-	vectors_fresh_word(e, (unsigned)m->stamp, &r->words);
+	vectors_fresh_word(e, (unsigned)m->stamp, &r->words, observer.trms);
 	load_end(m, c, end);
 	vectors_log_entry(e, end, false);
 	vectors_log_more_if_stale(e);
 	if (end == (unsigned)m->stamp)
 		emit_restore(e, end, CTX_TOP);
 	c->back = e->at;
+}
+
+/* For trms there is more to do without a branch: a register that is free is better. Other threads may change a word that is fresh. */
+static bool can_be_either(const struct maker *m, const struct stale_read *r, int dead)
+{
+	return observer.vectors && !observer.apart && r->bytes == 4 && !(observer.trms && (m->checked_writes || dead != NO_REGISTER));
 }
 
 void stalereads_emit(struct maker *m, struct stale_read *r)
@@ -366,12 +372,12 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 	int dead = NO_REGISTER;
 
 	spare_address(m, r);
-	if (r->either && observer.vectors && !observer.trms && r->bytes == 4 && !observer.apart) {
+	if (stalereads_can_take(r) || (is_whole(r) && observer.vectors))
+		dead = dead_register(m, r);
+	if (r->either && can_be_either(m, r, dead)) {
 		emit_either(m, r);
 		return;
 	}
-	if (stalereads_can_take(r) || (is_whole(r) && observer.vectors))
-		dead = dead_register(m, r);
 	if (dead != NO_REGISTER) {
 		emit_loaded(m, r, (unsigned)dead);
 		return;

@@ -220,39 +220,48 @@ void vectors_word(struct emit *e, const struct address *at)
 	emit_words(e, 0x6e, VECTORS_FREE, at, false);
 }
 
-void vectors_fresh_word(struct emit *e, unsigned stamp, const struct address *at)
-{
-	vectors_put(e, 0, stamp);
-	emit_bytes(e, "\x62\x91\x3d\x00\x66\xf7", 6);           /* vpcmpgtd %xmm31, %xmm24, %k6 */
-	emit_bytes(e, "\x62\x02\x3d\x00\x3d\xc7", 6);           /* vpmaxsd %xmm31, %xmm24, %xmm24 */
-	emit_words(e, 0x7e, 0, at, false);
-}
-
 #define VPADDD 0xfe
 #define VPANDND 0xdf
 #define VPORD 0xeb
 
-/* One of these, of the n-th of ours and what lies in memory, into the n-th. */
-static void emit_constant_to(struct emit *e, unsigned opcode, unsigned n, const uint32_t constant[4])
+/* One of these, of one of ours and what lies in memory, into another one. */
+static void emit_constant_to(struct emit *e, unsigned opcode, unsigned to, unsigned from, const uint32_t constant[4])
 {
 	emit_bytes(e, "\x62\x61", 2);
-	emit_byte(e, (7 - n) << 3 | 5);
+	emit_byte(e, (7 - from) << 3 | 5);
 	emit_byte(e, 0);
 	emit_byte(e, opcode);
-	emit_byte(e, n << 3 | 5);
+	emit_byte(e, to << 3 | 5);
 	emit_32(e, (uint32_t)((uint64_t)constant - ((uint64_t)e->at + 4)));
+}
+
+/* The stamp in the first one of ours becomes what cells become whose words are in the free one. By way of the second. */
+static void own_or_seen(struct emit *e)
+{
+	emit_constant_to(e, VPANDND, 1, VECTORS_FREE, slope_gate_ones);
+	emit_bytes(e, "\x62\x01\x3d\x00\xfe\xc1", 6);       /* vpaddd %xmm25, %xmm24, %xmm24 */
+	emit_constant_to(e, VPORD, 0, 0, slope_gate_marks);
+}
+
+void vectors_fresh_word(struct emit *e, unsigned stamp, const struct address *at, bool trms)
+{
+	vectors_put(e, 0, stamp);
+	emit_bytes(e, "\x62\x91\x3d\x00\x66\xf7", 6);           /* vpcmpgtd %xmm31, %xmm24, %k6 */
+	if (trms)
+		own_or_seen(e);
+	emit_bytes(e, "\x62\x02\x3d\x00\x3d\xc7", 6);           /* vpmaxsd %xmm31, %xmm24, %xmm24 */
+	emit_words(e, 0x7e, 0, at, false);
 }
 
 void vectors_seen_words(struct emit *e, unsigned stamp, const struct address *at, bool wide, bool shared)
 {
 	vectors_put(e, 0, stamp);
 	if (shared) {
-		emit_constant_to(e, VPADDD, 0, slope_gate_ones);
+		emit_constant_to(e, VPADDD, 0, 0, slope_gate_ones);
+		emit_constant_to(e, VPORD, 0, 0, slope_gate_marks);
 	} else {
-		emit_constant_to(e, VPANDND, VECTORS_FREE, slope_gate_ones);
-		emit_bytes(e, "\x62\x01\x3d\x00\xfe\xc7", 6);   /* vpaddd %xmm31, %xmm24, %xmm24 */
+		own_or_seen(e);
 	}
-	emit_constant_to(e, VPORD, 0, slope_gate_marks);
 	emit_words(e, 0x7e, 0, at, wide);
 }
 

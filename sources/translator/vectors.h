@@ -46,16 +46,19 @@ void vectors_cost_more(struct emit *e, int32_t cost);
 #define VECTORS_FREE 7u
 void vectors_log_entry(struct emit *e, unsigned reg, bool wide);
 
-/* The shadow word at that address into the free one; the greater of it and a stamp back to its place, by way of the first one of ours; */
-void vectors_word(struct emit *e, const struct address *at);
-void vectors_fresh_word(struct emit *e, unsigned stamp, const struct address *at);
 /*
- * For trms, one or two cells whose words are in the free one: they become the stamp's, and are not the thread's own any more where
- * threads run at once; or stay so, if they were. Flags are kept.
+ * The shadow word at that address into the free one. The greater of it and a stamp back to its place; for trms, and one thread, of it
+ * and what a read makes of it. Then one entry more of the log if it was less than the stamp. By way of the first two of ours; flags are kept.
+ */
+void vectors_word(struct emit *e, const struct address *at);
+void vectors_fresh_word(struct emit *e, unsigned stamp, const struct address *at, bool trms);
+void vectors_log_more_if_stale(struct emit *e);
+
+/*
+ * For trms, one or two cells whose words are in the free one: what a read makes of them. By way of the first two of ours; flags are
+ * kept. shared: threads run at once, and cells that are read are not the thread's own any more.
  */
 void vectors_seen_words(struct emit *e, unsigned stamp, const struct address *at, bool wide, bool shared);
-/* and one entry more of the log if it was less than the stamp. Flags are kept. */
-void vectors_log_more_if_stale(struct emit *e);
 
 /* Around C in a signal handler: the sums come to the context if they are not there, and go back. */
 struct ucontext;
