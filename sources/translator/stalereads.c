@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Reads that are most often stale: what becomes of them lies in the block, and
- * a fresh word jumps over it. For rms, and for trms where a register is free,
- * that is all of what gate.S does: the word goes into the log, and the cell
+ * a fresh word jumps over it. For rms, and for trms where vectors are ours or a
+ * register is free, that is all of what misses.S does: the word goes into the log, and the cell
  * becomes the top's. Whatever is not usual (a word that is no ordinary stamp, two that are not alike, a full log)
- * goes to gate.S with nothing done.
+ * goes to misses.S with nothing done.
  */
 #include "sources/translator/checkparts.h"
 #include "sources/translator/rates.h"
@@ -125,7 +125,7 @@ static void emit_with_constant(struct emit *e, unsigned what, unsigned reg, uint
 	emit_bytes(e, &value, little ? 1 : 4);
 }
 
-/* A comparison, and the jump to gate.S. */
+/* A comparison, and the jump to misses.S. */
 static void emit_unless(struct maker *m, struct cold *c, unsigned reg, uint32_t value, int condition)
 {
 	emit_with_constant(&m->e, WITH_COMPARE, reg, value);
