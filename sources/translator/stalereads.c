@@ -275,20 +275,21 @@ void stalereads_take(struct maker *m, struct stale_read *r)
 		append(m, r, c, word, end);
 }
 
-/* A jump over what becomes of a stale word, which is less than 128 bytes where nothing else is asked. */
-static bool is_far_over(const struct stale_read *r)
+/* What becomes of a stale word is less than 128 bytes where nothing else is asked, but for two words for trms without a register. */
+static bool is_far(const struct stale_read *r, bool by_vector)
 {
-	return runtime.precise || observer.apart || !observer.vectors || (observer.trms && r->bytes > 4);
+	return runtime.precise || observer.apart || !observer.vectors || (by_vector && observer.trms && r->bytes > 4);
 }
 
-static uint8_t *jump_over(struct emit *e, const struct stale_read *r, unsigned condition)
+/* A jump over that. */
+static uint8_t *jump_over(struct emit *e, bool far, unsigned condition)
 {
-	return is_far_over(r) ? emit_jump_ahead(e, (int)condition) : emit_short_jump_ahead(e, condition);
+	return far ? emit_jump_ahead(e, (int)condition) : emit_short_jump_ahead(e, condition);
 }
 
-static void land_over(struct emit *e, const struct stale_read *r, uint8_t *jump)
+static void land_over(struct emit *e, bool far, uint8_t *jump)
 {
-	if (is_far_over(r))
+	if (far)
 		emit_land(e, jump);
 	else
 		emit_short_land(e, jump);
@@ -309,7 +310,7 @@ static void emit_compare(struct emit *e, unsigned a, unsigned b, bool wide)
 static void emit_loaded(struct maker *m, struct stale_read *r, unsigned word)
 {
 	struct emit *e = &m->e;
-	bool wide = r->bytes > 4;
+	bool wide = r->bytes > 4, far = is_far(r, false);
 	struct cold of = cold_of(r), *unlike = add_cold(m, &of), *full = observer.apart ? add_cold(m, &of) : &of;
 
 	r->taken |= (uint16_t)(1u << word);
@@ -326,14 +327,14 @@ static void emit_loaded(struct maker *m, struct stale_read *r, unsigned word)
 		making_jump(m, unlike, CONDITION_NOT_EQUAL);
 	}
 	emit_compare(e, word, (unsigned)m->stamp, wide);
-	uint8_t *fresh = jump_over(e, r, CONDITION_NOT_LESS);
+	uint8_t *fresh = jump_over(e, far, CONDITION_NOT_LESS);
 
 	emit_count_one(&m->e, r->counter);
 	emit_unless(m, unlike, word, STAMP_LEAST, CONDITION_LESS);
 	unsigned end = take_register(m, r, END_HOME, &full->kept[END_HOME], true);
 
 	append(m, r, full, word, end);
-	land_over(e, r, fresh);
+	land_over(e, far, fresh);
 	unlike->back = e->at;
 }
 
@@ -367,6 +368,7 @@ static bool can_be_either(const struct maker *m, const struct stale_read *r, int
 
 void stalereads_emit(struct maker *m, struct stale_read *r)
 {
+	bool far = is_far(r, true);
 	uint8_t *stale = NULL;
 	struct emit *e = &m->e;
 	int dead = NO_REGISTER;
@@ -387,7 +389,7 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 		stale = emit_short_jump_ahead(e, CONDITION_GREATER);
 	}
 	emit_memory(e, 0x3b, (unsigned)m->stamp, (struct operand){ &r->words, OPERAND_SHADOW, false }, r->bytes - 4);
-	uint8_t *fresh = jump_over(e, r, CONDITION_NOT_GREATER);
+	uint8_t *fresh = jump_over(e, far, CONDITION_NOT_GREATER);
 
 	if (stale)
 		emit_short_land(e, stale);
@@ -401,5 +403,5 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 		if (again)
 			emit_land(e, again);
 	}
-	land_over(e, r, fresh);
+	land_over(e, far, fresh);
 }
