@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * speedup --folder=DIR [--build=DIR] [--most=N] [--rounds=N] [--batches=N] [--runs=N]
+ * speedup --folder=DIR [--build=DIR] [--most=N] [--rounds=N] [--batches=N] [--runs=N] [--cores]
  *
  * Runs DIR/parallel with 1, 2, 4, ... up to --most threads (the number of
  * processors, 2 to 16): natively, under the translator alone, and recording
@@ -12,9 +12,14 @@
  * run must print what the native one prints and, where BUILD/slope runs, show
  * that each stage took over as many items as there are.
  *
+ * --cores runs all of it on one processor of each core, and --most is the
+ * number of cores then. Which processors share one is measured (cores.h).
+ *
  * Exit status 1 when an output, a status or a count was wrong. A program that
  * the translator refuses is said to be refused, and nothing else.
  */
+#include "cores.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,7 +44,7 @@ struct bench {
 	long most, rounds, batches, runs;
 	char program[PATH_BYTES], translator[PATH_BYTES], slope[PATH_BYTES], profile[PATH_BYTES];
 	char expected[2][OUTPUT_BYTES];
-	bool wrong, refused;
+	bool wrong, refused, cores;
 };
 
 static double now_s(void)
@@ -253,6 +258,8 @@ static bool take_option(struct bench *b, const char *option)
 		b->build = option + 8;
 	else if (!strncmp(option, "--folder=", 9))
 		b->folder = option + 9;
+	else if (!strcmp(option, "--cores"))
+		b->cores = true;
 	else
 		return false;
 	return true;
@@ -261,12 +268,11 @@ static bool take_option(struct bench *b, const char *option)
 int main(int argc, char **argv)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	struct bench b = { .build = "build", .folder = ".", .rounds = 3, .batches = 6000,
-			   .most = processors < 2 ? 2 : processors > 16 ? 16 : processors };
+	struct bench b = { .build = "build", .folder = ".", .rounds = 3, .batches = 6000 };
 
 	for (int i = 1; i < argc; i++) {
 		if (!take_option(&b, argv[i])) {
-			fprintf(stderr, "usage: bench/threads [--build=DIR] [--most=N] [--rounds=N] [--batches=N] [--runs=N]\n");
+			fprintf(stderr, "usage: bench/threads [--build=DIR] [--most=N] [--rounds=N] [--batches=N] [--runs=N] [--cores]\n");
 			return 2;
 		}
 	}
@@ -278,6 +284,18 @@ int main(int argc, char **argv)
 		fprintf(stderr, "bench/threads: no %s; build it first, or name the build folder: --build=DIR\n", b.translator);
 		return 2;
 	}
+	if (b.cores) {
+		long cores = cores_keep_one_each();
+
+		if (cores < 1) {
+			fprintf(stderr, "bench/threads: cannot choose processors: %s\n", strerror(errno));
+			return 2;
+		}
+		printf("%ld processors, %ld cores; one processor of each\n\n", processors, cores);
+		processors = cores;
+	}
+	if (!b.most)
+		b.most = processors < 2 ? 2 : processors > 16 ? 16 : processors;
 	for (int mode = 0; mode < 2; mode++)
 		print_table(&b, mode);
 	if (b.runs)

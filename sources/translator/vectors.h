@@ -48,7 +48,8 @@ void vectors_log_entry(struct emit *e, unsigned reg, bool wide);
 
 /*
  * The shadow word at that address into the free one. The greater of it and a stamp back to its place; for trms, and one thread, of it
- * and what a read makes of it. Then one entry more of the log if it was less than the stamp. By way of the first two of ours; flags are kept.
+ * and what a read makes of it. Then one entry more of the log if it was less than the stamp. By way of the first two of ours; flags are
+ * kept.
  */
 void vectors_word(struct emit *e, const struct address *at);
 void vectors_fresh_word(struct emit *e, unsigned stamp, const struct address *at, bool trms);
