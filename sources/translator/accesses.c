@@ -3,9 +3,9 @@
  * What an instruction does to memory, out of its operands.
  *
  * The address that a call pushes and a return pops is not data. What reads or
- * writes under a mask in a vector register, or at one address per element, is
- * seen element by element; what else is under one in a mask register (AVX-512)
- * counts with all of its operand.
+ * writes under a mask, or at one address per element, is seen element by
+ * element. What reads under a mask, but other elements than it makes, counts
+ * with all of its operand.
  */
 #include "sources/translator/trace.h"
 
@@ -78,7 +78,7 @@ static bool touches_no_data(const ZydisDecodedInstruction *i)
 }
 
 /* Bytes of an element of a move under a vector mask; 0: the instruction is none. */
-static unsigned masked_element(const ZydisDecodedInstruction *i)
+static unsigned vector_masked_element(const ZydisDecodedInstruction *i)
 {
 	switch (i->mnemonic) {
 	case ZYDIS_MNEMONIC_VMASKMOVPS:
@@ -90,6 +90,126 @@ static unsigned masked_element(const ZydisDecodedInstruction *i)
 	default:
 		return 0;
 	}
+}
+
+/*
+ * Instructions whose n-th element does not come from the n-th one in memory, though they have as many: they move elements to others'
+ * places, or look at several for one.
+ */
+static bool mixes_elements(const ZydisDecodedInstruction *i)
+{
+	switch (i->mnemonic) {
+	case ZYDIS_MNEMONIC_VALIGND:
+	case ZYDIS_MNEMONIC_VALIGNQ:
+	case ZYDIS_MNEMONIC_VDBPSADBW:
+	case ZYDIS_MNEMONIC_VGF2P8AFFINEINVQB:
+	case ZYDIS_MNEMONIC_VGF2P8AFFINEQB:
+	case ZYDIS_MNEMONIC_VMOVDDUP:
+	case ZYDIS_MNEMONIC_VMOVSHDUP:
+	case ZYDIS_MNEMONIC_VMOVSLDUP:
+	case ZYDIS_MNEMONIC_VPALIGNR:
+	case ZYDIS_MNEMONIC_VPCONFLICTD:
+	case ZYDIS_MNEMONIC_VPCONFLICTQ:
+	case ZYDIS_MNEMONIC_VPERMB:
+	case ZYDIS_MNEMONIC_VPERMD:
+	case ZYDIS_MNEMONIC_VPERMI2B:
+	case ZYDIS_MNEMONIC_VPERMI2D:
+	case ZYDIS_MNEMONIC_VPERMI2PD:
+	case ZYDIS_MNEMONIC_VPERMI2PS:
+	case ZYDIS_MNEMONIC_VPERMI2Q:
+	case ZYDIS_MNEMONIC_VPERMI2W:
+	case ZYDIS_MNEMONIC_VPERMILPD:
+	case ZYDIS_MNEMONIC_VPERMILPS:
+	case ZYDIS_MNEMONIC_VPERMPD:
+	case ZYDIS_MNEMONIC_VPERMPS:
+	case ZYDIS_MNEMONIC_VPERMQ:
+	case ZYDIS_MNEMONIC_VPERMT2B:
+	case ZYDIS_MNEMONIC_VPERMT2D:
+	case ZYDIS_MNEMONIC_VPERMT2PD:
+	case ZYDIS_MNEMONIC_VPERMT2PS:
+	case ZYDIS_MNEMONIC_VPERMT2Q:
+	case ZYDIS_MNEMONIC_VPERMT2W:
+	case ZYDIS_MNEMONIC_VPERMW:
+	case ZYDIS_MNEMONIC_VPMULTISHIFTQB:
+	case ZYDIS_MNEMONIC_VPSHUFBITQMB:
+	case ZYDIS_MNEMONIC_VPSHUFD:
+	case ZYDIS_MNEMONIC_VPSHUFHW:
+	case ZYDIS_MNEMONIC_VPSHUFLW:
+	case ZYDIS_MNEMONIC_VPUNPCKHBW:
+	case ZYDIS_MNEMONIC_VPUNPCKHDQ:
+	case ZYDIS_MNEMONIC_VPUNPCKHQDQ:
+	case ZYDIS_MNEMONIC_VPUNPCKHWD:
+	case ZYDIS_MNEMONIC_VPUNPCKLBW:
+	case ZYDIS_MNEMONIC_VPUNPCKLDQ:
+	case ZYDIS_MNEMONIC_VPUNPCKLQDQ:
+	case ZYDIS_MNEMONIC_VPUNPCKLWD:
+	case ZYDIS_MNEMONIC_VSHUFF32X4:
+	case ZYDIS_MNEMONIC_VSHUFF64X2:
+	case ZYDIS_MNEMONIC_VSHUFI32X4:
+	case ZYDIS_MNEMONIC_VSHUFI64X2:
+	case ZYDIS_MNEMONIC_VSHUFPD:
+	case ZYDIS_MNEMONIC_VSHUFPS:
+	case ZYDIS_MNEMONIC_VUNPCKHPD:
+	case ZYDIS_MNEMONIC_VUNPCKHPS:
+	case ZYDIS_MNEMONIC_VUNPCKLPD:
+	case ZYDIS_MNEMONIC_VUNPCKLPS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* How far all elements are shifted is one number. */
+static bool is_shifted_by(const ZydisDecodedInstruction *i, bool last)
+{
+	switch (i->mnemonic) {
+	case ZYDIS_MNEMONIC_VPSLLD:
+	case ZYDIS_MNEMONIC_VPSLLQ:
+	case ZYDIS_MNEMONIC_VPSLLW:
+	case ZYDIS_MNEMONIC_VPSRAD:
+	case ZYDIS_MNEMONIC_VPSRAQ:
+	case ZYDIS_MNEMONIC_VPSRAW:
+	case ZYDIS_MNEMONIC_VPSRLD:
+	case ZYDIS_MNEMONIC_VPSRLQ:
+	case ZYDIS_MNEMONIC_VPSRLW:
+		return last;
+	default:
+		return false;
+	}
+}
+
+/* AVX-512: does a mask register tell which elements of the operand in memory are touched? */
+static bool is_under_mask(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o, const ZydisDecodedOperand *result)
+{
+	if (i->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX || i->avx.mask.reg <= ZYDIS_REGISTER_K0 || i->avx.broadcast.mode ||
+	    o->element_count * (o->element_size / 8u) * 8 != o->size)
+		return false;
+	if (o == result)
+		return true;
+	/* One bit for each element of the result, but that comparisons make bits themselves. */
+	bool compares = result->reg.value >= ZYDIS_REGISTER_K0 && result->reg.value <= ZYDIS_REGISTER_K7;
+
+	return (compares || result->element_count == o->element_count) && !mixes_elements(i) && !is_shifted_by(i, o == &result[3]);
+}
+
+static bool is_packed(const ZydisDecodedInstruction *i)
+{
+	return i->meta.category == ZYDIS_CATEGORY_COMPRESS || i->meta.category == ZYDIS_CATEGORY_EXPAND;
+}
+
+/* Moves under a mask, or none of it. */
+static void add_mask(struct access *a, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o, const ZydisDecodedOperand *all)
+{
+	a->element = (uint8_t)vector_masked_element(i);
+	if (a->element) {
+		a->mask = (uint16_t)all[1].reg.value;
+	} else if (is_under_mask(i, o, &all[0])) {
+		a->element = (uint8_t)(o->element_size / 8);
+		a->mask = (uint16_t)i->avx.mask.reg;
+		a->packed = is_packed(i);
+	}
+	if (a->element)
+		a->count = (uint8_t)(a->bytes / a->element);
 }
 
 /* Bytes of an index of an instruction that gathers or scatters; 0: another one. */
@@ -167,15 +287,12 @@ static void add_operand(struct trace *t, const ZydisDecodedInstruction *i, const
 	}
 	*a = (struct access){
 		.at = address_of(o, i, pc), .bytes = o->size / 8u, .step = (uint8_t)t->steps, .write = write,
-		.element = (uint8_t)masked_element(i),
 	};
 	correct_stack_address(i, o, &a->at);
-	if (a->at.in_fs)
-		a->element = 0;
-	if (a->element)
-		a->mask = (uint16_t)all[1].reg.value;
 	if (many)
 		add_elements(a, i, o, all);
+	else
+		add_mask(a, i, o, all);
 	a->only_called = a->element || !size_has_check(a->bytes);
 	t->accesses++;
 }

@@ -96,18 +96,36 @@ void reports_call(struct emit *e, const void *function, const struct argument ar
 /* ---- accesses ---- */
 
 #define MASKED_WRITE 0x100u
+#define MASKED_PACKED 0x200u
 
+static unsigned bits_in(uint64_t mask)
+{
+	unsigned n = 0;
+
+	for (; mask; mask &= mask - 1)
+		n++;
+	return n;
+}
+
+/* Elements that lie side by side are one access. */
 static void masked_cells(uint64_t address, uint64_t kind, uint64_t mask)
 {
-	uint64_t bytes = kind & 0xff;
+	uint64_t bytes = kind & 0xff, count = kind >> 16;
 
-	for (; mask; mask >>= 1, address += bytes)
-		if (mask & 1) {
-			if (kind & MASKED_WRITE)
-				reports_write(address, bytes);
-			else
-				reports_read(address, bytes);
-		}
+	mask &= UINT64_MAX >> (64 - count);
+	if (kind & MASKED_PACKED)
+		mask = mask ? UINT64_MAX >> (64 - bits_in(mask)) : 0;
+	while (mask) {
+		unsigned from = (unsigned)__builtin_ctzll(mask);
+		uint64_t rest = ~(mask >> from);
+		unsigned run = rest ? (unsigned)__builtin_ctzll(rest) : 64;
+
+		if (kind & MASKED_WRITE)
+			reports_write(address + from * bytes, run * bytes);
+		else
+			reports_read(address + from * bytes, run * bytes);
+		mask = from + run < 64 ? mask >> (from + run) << (from + run) : 0;
+	}
 }
 
 /* vmovmskps or vmovmskpd of the mask register into edx. */
@@ -123,11 +141,25 @@ static void emit_mask_bits(struct emit *e, ZydisRegister mask, bool doubles)
 	emit_byte(e, 0xc0 | REG_RDX << 3 | (number & 7));
 }
 
-/* kmovw of a mask register, of which elements have no more bits than 16, into edx. */
-static void emit_mask_register(struct emit *e, ZydisRegister mask)
+/* kmovw or, for more than 16 elements, kmovq of a mask register into rdx. */
+static void emit_mask_register(struct emit *e, ZydisRegister mask, unsigned count)
 {
-	emit_bytes(e, "\xc5\xf8\x93", 3);
+	if (observer.vectors)
+		vectors_load(e, vectors_bit(mask));
+	emit_bytes(e, count > 16 ? "\xc4\xe1\xfb" : "\xc4\xe1\x78", 3);
+	emit_byte(e, 0x93);
 	emit_byte(e, 0xc0 | REG_RDX << 3 | (unsigned)(mask - ZYDIS_REGISTER_K0));
+}
+
+/* The bits of the mask into rdx, and what else may be there. */
+static void emit_mask(struct emit *e, const struct access *a)
+{
+	ZydisRegister mask = (ZydisRegister)a->mask;
+
+	if (mask >= ZYDIS_REGISTER_K0 && mask <= ZYDIS_REGISTER_K7)
+		emit_mask_register(e, mask, a->count);
+	else
+		emit_mask_bits(e, mask, a->element == 8);
 }
 
 /* Which one it is, and its length: 0, 1 or 2 for 16, 32 and 64 bytes. */
@@ -189,15 +221,12 @@ static void report_spread(struct emit *e, const struct access *a)
 
 	origin.scale_log2 = 0;
 	if (observer.vectors)
-		vectors_load(e, vectors_bit((ZydisRegister)a->indices) | vectors_bit((ZydisRegister)a->mask));
+		vectors_load(e, vectors_bit((ZydisRegister)a->indices));
 	emit_keep_vector(e, (ZydisRegister)a->indices);
 	emit_address(e, REG_RDI, &origin, 0);
 	emit_constant(e, REG_RSI, a->element | (a->write ? SCATTERS : 0) | (a->index_bytes == 8 ? LONG_INDICES : 0) |
 		      1u << a->at.scale_log2 << 8 | (uint32_t)a->count << 16);
-	if (a->mask >= ZYDIS_REGISTER_K0 && a->mask <= ZYDIS_REGISTER_K7)
-		emit_mask_register(e, (ZydisRegister)a->mask);
-	else
-		emit_mask_bits(e, (ZydisRegister)a->mask, a->element == 8);
+	emit_mask(e, a);
 	end_report(e, (const void *)spread_cells);
 }
 
@@ -216,8 +245,9 @@ void reports_access(struct emit *e, const struct access *a)
 		emit_address(e, REG_RDI, &a->at, 0);
 	}
 	if (a->element) {
-		emit_constant(e, REG_RSI, a->element | (a->write ? MASKED_WRITE : 0));
-		emit_mask_bits(e, (ZydisRegister)a->mask, a->element == 8);
+		emit_constant(e, REG_RSI, a->element | (a->write ? MASKED_WRITE : 0) | (a->packed ? MASKED_PACKED : 0) |
+			      (uint32_t)a->count << 16);
+		emit_mask(e, a);
 		end_report(e, (const void *)masked_cells);
 		return;
 	}

@@ -39,11 +39,13 @@ struct access {
 	uint8_t step;
 	bool write;
 	bool only_called;            /* no check knows it: a call of C, at the step */
-	uint8_t element;             /* under a mask: bytes of an element; else 0 */
-	uint16_t mask;               /* its register, as Zydis numbers it */
-	/* Gathers and scatters: the vector of indices (0: there is none), bytes of one of them, and how many elements there are. */
+	/* Under a mask: bytes of an element (else 0), how many there are, the mask's register, as Zydis numbers it, */
+	uint8_t element, count;
+	uint16_t mask;
+	bool packed;                 /* and as many elements as it has bits lie at the operand's beginning */
+	/* Gathers and scatters, too: the vector of indices (0: there is none), and bytes of one of them. */
 	uint16_t indices;
-	uint8_t index_bytes, count;
+	uint8_t index_bytes;
 };
 
 /* A register's value: something unknown with a number, plus a constant. */
