@@ -51,6 +51,14 @@ static void find_build_id(struct slope_code *code, const uint8_t *at, uint64_t b
 	}
 }
 
+static void note_text(struct slope_code *code, uint64_t start, uint64_t end)
+{
+	if (!code->text_end || code->text > start)
+		code->text = start;
+	if (code->text_end < end)
+		code->text_end = end;
+}
+
 static void read_headers(struct slope_code *code)
 {
 	const ElfW(Ehdr) *elf = (const ElfW(Ehdr) *)(uintptr_t)code->start;
@@ -59,9 +67,14 @@ static void read_headers(struct slope_code *code)
 		return;
 	const ElfW(Phdr) *header = (const ElfW(Phdr) *)(uintptr_t)(code->start + elf->e_phoff);
 
-	for (unsigned i = 0; i < elf->e_phnum; i++)
+	for (unsigned i = 0; i < elf->e_phnum; i++) {
+		uint64_t at = code->bias + header[i].p_vaddr;
+
 		if (header[i].p_type == PT_NOTE && !code->id)
-			find_build_id(code, (const uint8_t *)(uintptr_t)(code->bias + header[i].p_vaddr), header[i].p_memsz);
+			find_build_id(code, (const uint8_t *)(uintptr_t)at, header[i].p_memsz);
+		if (header[i].p_type == PT_LOAD && header[i].p_flags & PF_X)
+			note_text(code, at, at + header[i].p_memsz);
+	}
 }
 
 /* Memory for as long as the process is there: an arena of the start, or pages. Those of a thread may be given back. */
@@ -120,6 +133,8 @@ static uint32_t note_code(const struct dl_find_object *found, struct slope_arena
 	if (is_named(path, "libunwind.so", "libunwind-"))
 		slope_trampolines_stop();
 	read_headers(code);
+	if (!code->text_end)
+		note_text(code, code->start, code->end);
 	if (!code->stays)
 		copy_starts(code);
 	uint32_t number = __atomic_add_fetch(&map.count, 1, __ATOMIC_RELAXED);
@@ -236,12 +251,12 @@ static unsigned indirect_call_bytes(const uint8_t *at)
 	return 2 + sib + displacement;
 }
 
-/* Is what stands before `ip` a call? Code begins `room` bytes before. */
-static bool is_after_call(uint64_t ip, uint64_t room)
+/* Is what stands before `ip` a call? */
+static bool is_after_call(const struct slope_code *code, uint64_t ip)
 {
 	const uint8_t *at = (const uint8_t *)(uintptr_t)ip;
 
-	if (room < CALL_BYTES_MAX)
+	if (ip < code->text + CALL_BYTES_MAX || ip > code->text_end)
 		return false;
 	if (at[-5] == 0xe8)
 		return true;
@@ -291,7 +306,7 @@ static void make(uint64_t ip, bool exact, struct slope_recipe *recipe, struct sl
 		return;
 	recipe->code = (uint16_t)number;
 	recipe->own = code->own && !slope_waiting_covers(ip);
-	recipe->after_call = !exact && is_after_call(ip, ip - code->start);
+	recipe->after_call = !exact && is_after_call(code, ip);
 	uint64_t place = recipe->after_call ? ip - 1 : ip;
 
 	if (code->unwind)

@@ -24,6 +24,7 @@
 struct slope_code {
 	const void *map;             /* ld.so's */
 	uint64_t start, end;         /* where it is */
+	uint64_t text, text_end;     /* its parts that can be run; between others there may be no memory */
 	uint64_t bias;               /* address - bias: in the module's own address space */
 	const uint8_t *unwind;       /* the index of its unwind table; NULL: none */
 	const uint8_t *id;           /* its build id in memory; NULL: none */

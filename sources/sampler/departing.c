@@ -64,6 +64,7 @@ void slope_departing_signal(int number, siginfo_t *info, void *context)
 	sigset_t only;
 
 	(void)context;
+	slope_keep_no_alignment();
 	/* The kernel sends it in place of a counter's signal when too many are waiting. */
 	if (number == SIGIO && info->si_code == SI_KERNEL && slope_sampler.meters.column[SLOPE_METER_PERF] >= 0) {
 		slope_overflows_resume(slope_sampled);

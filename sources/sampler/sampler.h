@@ -195,6 +195,22 @@ enum slope_walk_end slope_stackwalk(struct slope_sampled *t, const ucontext_t *c
 
 /* ---- sampling.c ---- */
 
+#define SLOPE_ALIGNMENT_FLAG 0x40000u
+
+/*
+ * First thing in a handler. Handlers begin with the flags of the code that
+ * they interrupt, and where that looks for what the processor can do, accesses
+ * at odd addresses may be faults.
+ */
+static inline void slope_keep_no_alignment(void)
+{
+	unsigned long long flags = __builtin_ia32_readeflags_u64();
+
+	if (flags & SLOPE_ALIGNMENT_FLAG)
+		__builtin_ia32_writeeflags_u64(flags & ~(unsigned long long)SLOPE_ALIGNMENT_FLAG);
+	__asm__ volatile("" : : : "memory");
+}
+
 /* Our signal. One that is not our timer's goes to the program's own handler. */
 void slope_sampling_signal(int number, siginfo_t *info, void *context);
 

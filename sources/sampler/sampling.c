@@ -264,6 +264,7 @@ void slope_sampling_signal(int number, siginfo_t *info, void *context)
 	bool timer = info->si_code == SI_TIMER && info->si_value.sival_ptr == &slope_sampler;
 	int error = errno;
 
+	slope_keep_no_alignment();
 	if (!timer && !slope_overflows_sent(info)) {
 		if (!slope_controlling_request(info))
 			slope_guarding_pass_on(number, info, context);

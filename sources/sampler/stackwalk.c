@@ -14,17 +14,18 @@
 
 #define WALKED_FIRST 64u
 #define WALKED_MAX 4000000u
+#define NO_PAGE 1u               /* no page begins there */
 #define UCONTEXT_GREGS 40u       /* of the kernel's ucontext on the stack: where its registers are */
 
 struct walk {
 	struct slope_sampled *t;
 	uint64_t ip, reg[SLOPE_REGS];
 	uint64_t low;                /* the stack pointer at the beginning, if that is in the own stack; else the end of it */
-	uint64_t page;               /* another page that is there; 0: none */
+	uint64_t page;               /* another page that is there; NO_PAGE: none is known */
 	bool exact;                  /* ip is where the thread is, not where a call returns to */
 };
 
-/* The kernel reads the word for us: another error than EFAULT says that it could. */
+/* The kernel reads the word for us: another error than EFAULT says that it could. (It does not look at address 0, and succeeds.) */
 static bool is_there(struct walk *w, uint64_t address)
 {
 	uint64_t page = address & ~(uint64_t)(SLOPE_PAGE_BYTES - 1);
@@ -62,7 +63,7 @@ static void start(struct walk *w, struct slope_sampled *t, const ucontext_t *con
 	uint64_t sp = w->reg[SLOPE_REG_RSP];
 
 	w->low = sp >= t->stack_low && sp < t->stack_high ? sp : t->stack_high;
-	w->page = 0;
+	w->page = NO_PAGE;
 	w->exact = true;
 }
 

@@ -5,6 +5,9 @@
 #include "sources/translator/rates.h"
 #include "sources/translator/sums.h"
 
+#define DIRECTION_FLAG 0x400
+#define ALIGNMENT_FLAG 0x40000
+
 	.section slope_gate_code, "ax", @progbits
 	.globl _start, slope_gate_start, slope_gate_leave, slope_gate_report, slope_gate_syscall, slope_gate_sigreturn
 	.globl slope_gate_apart, slope_gate_apart_in_c
@@ -30,6 +33,19 @@ slope_gate_start:
 	and $-16, %rsp
 	mov %rsp, %gs:CTX_HOST_RSP
 	jmp enter
+
+/* C does not keep to alignments: it may not be asked to where the program is (flags: what it has). */
+	.macro keep_no_alignment flags:vararg
+	testl $ALIGNMENT_FLAG, \flags
+	jne 8f
+9:
+	.endm
+	.macro keep_no_alignment_then
+8:	pushfq
+	andl $~ALIGNMENT_FLAG, (%rsp)
+	popfq
+	jmp 9b
+	.endm
 
 /* C is told, on our stack, from the program's; rdi is its argument. */
 	.macro report_to function
@@ -75,6 +91,7 @@ slope_gate_leave:
 	pop %rdi
 	pushfq
 	popq %gs:CTX_FLAGS
+	keep_no_alignment %gs:CTX_FLAGS
 	movq $1, %gs:CTX_INSIDE
 	sums_leave
 	cld
@@ -102,6 +119,7 @@ enter:
 	mov %gs:CTX_REG(15), %r15
 	mov %gs:CTX_REG(4), %rsp
 	jmp *%gs:CTX_TARGET
+	keep_no_alignment_then
 
 /*
  * rax: the C function; rdi, rsi, rdx: its arguments; those three and rax were
@@ -115,6 +133,7 @@ slope_gate_report:
 	push %r10
 	push %r11
 	sub $8, %rsp
+	keep_no_alignment 48(%rsp)
 	sums_leave
 	cld
 	call *%rax
@@ -123,7 +142,7 @@ slope_gate_report:
 	/* A signal came meanwhile: step from here on. */
 	cmpq $0, %gs:CTX_WAITING
 	jne 1f
-	testl $0x400, 40(%rsp)
+	testl $DIRECTION_FLAG+ALIGNMENT_FLAG, 40(%rsp)
 	jne 2f
 	/* popfq costs as much as all the rest: the arithmetic flags alone, overflow by an addition. */
 	pop %r11
@@ -148,6 +167,7 @@ slope_gate_report:
 	pop %rcx
 	popfq
 	ret
+	keep_no_alignment_then
 
 /* ---- calls and returns that usual.S leaves ---- */
 

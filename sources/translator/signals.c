@@ -425,12 +425,23 @@ static void handle(int number, siginfo_t *info, struct ucontext *uc)
 	}
 }
 
+/* A handler begins with the flags of what it interrupts; ours may not fault at odd addresses. */
+static void keep_no_alignment(void)
+{
+	unsigned long long flags = __builtin_ia32_readeflags_u64();
+
+	if (flags & ALIGNMENT_FLAG)
+		__builtin_ia32_writeeflags_u64(flags & ~(unsigned long long)ALIGNMENT_FLAG);
+	__asm__ volatile("" : : : "memory");
+}
+
 /* What C wants to know lies in the context meanwhile. */
 void signals_handle(int number, siginfo_t *info, struct ucontext *uc)
 {
 	struct context *ctx = context_here();
 	bool held = ctx->sums == SUMS_HELD;
 
+	keep_no_alignment();
 	if (held)
 		vectors_sums_come(ctx, uc);
 	handle(number, info, uc);
