@@ -3,6 +3,7 @@
 
 #include <linux/errno.h>
 #include <linux/mman.h>
+#include <linux/shm.h>
 
 #include "sources/translator/locking.h"
 #include "sources/translator/plan.h"
@@ -430,4 +431,69 @@ long space_brk(struct space *s, uint64_t end)
 	}
 	s->break_end = end;
 	return (long)end;
+}
+
+/* The key makes its name, as in /proc/self/maps; each attachment has one of its own, by which its pages are known. */
+static const char *attachment_name(struct space *s, uint64_t key)
+{
+	char name[] = "/SYSV00000000 (deleted)", *copy = slope_arena_alloc(&s->arena, sizeof name);
+	size_t digit = 13;
+
+	for (; key; key >>= 4)
+		name[--digit] = "0123456789abcdef"[key & 15];
+	if (copy)
+		slope_copy(copy, name, sizeof name);
+	return copy;
+}
+
+long space_attach(struct space *s, int id, uint64_t address, int flags)
+{
+	struct shmid64_ds facts;
+	int prot = PROT_READ | (flags & SHM_RDONLY ? 0 : PROT_WRITE) | (flags & SHM_EXEC ? PROT_EXEC : 0);
+	long got = system_call(__NR_shmctl, id, IPC_STAT, (long)&facts, 0, 0, 0);
+
+	if (system_failed(got))
+		return got;
+	uint64_t whole = slope_page_round(facts.shm_segsz);
+
+	if (flags & SHM_RND)
+		address &= ~(uint64_t)(SLOPE_PAGE_BYTES - 1);
+	if (address ? is_ours(s, address, whole) || address < PLAN_LOWEST : flags & SHM_REMAP)
+		return -EINVAL;
+	if (!address)
+		address = whole < s->window ? place(s, 0, whole, prot, MAP_SHARED, -1) : 0;
+	if (!address)
+		return -ENOMEM;
+	got = system_call(__NR_shmat, id, (long)address, flags, 0, 0, 0);
+	if (!system_failed(got) && !space_add(s, &(struct space_region){
+		    .start = address, .end = address + whole, .prot = prot, .shared = true,
+		    .path = attachment_name(s, (uint32_t)facts.shm_perm.key),
+	    }))
+		system_stop("no memory for the map of the program's memory", NULL);
+	return got;
+}
+
+uint64_t space_attached(const struct space *s, uint64_t address)
+{
+	size_t i = first_behind(s, address);
+	uint64_t end = address;
+
+	if (i == s->count || s->region[i].start != address || !s->region[i].path)
+		return 0;
+	for (const char *path = s->region[i].path; i < s->count && s->region[i].path == path; i++)
+		if (s->region[i].offset == s->region[i].start - address)
+			end = s->region[i].end;
+	return end - address;
+}
+
+long space_detach(struct space *s, uint64_t address)
+{
+	uint64_t bytes = space_attached(s, address);
+	long result = system_call(__NR_shmdt, (long)address, 0, 0, 0, 0, 0);
+
+	if (system_failed(result))
+		return result;
+	space_remove(s, address, bytes);
+	forget_watched(s, address, bytes);
+	return 0;
 }

@@ -79,5 +79,10 @@ long space_munmap(struct space *s, uint64_t address, uint64_t bytes);
 long space_mprotect(struct space *s, uint64_t address, uint64_t bytes, int prot);
 long space_mremap(struct space *s, uint64_t address, uint64_t old_bytes, uint64_t bytes, int flags, uint64_t new_address);
 long space_brk(struct space *s, uint64_t end);
+/* Shared memory of System V: where it comes to lie. */
+long space_attach(struct space *s, int id, uint64_t address, int flags);
+/* How much of it begins at that address; 0: none. */
+uint64_t space_attached(const struct space *s, uint64_t address);
+long space_detach(struct space *s, uint64_t address);
 
 #endif

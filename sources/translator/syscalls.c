@@ -15,6 +15,7 @@
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <linux/shm.h>
 
 #define SYSCALL_BYTES 2
 #define VFORK_DESCRIPTOR 1000            /* or above: out of the way */
@@ -134,6 +135,30 @@ static long do_brk(uint64_t end)
 	return now;
 }
 
+static long do_shmat(const uint64_t *a)
+{
+	long got;
+
+	if (a[2] & SHM_REMAP)
+		codecache_changed(&runtime.cache, 0, runtime.space.window);      /* over as much as there will be */
+	got = space_attach(&runtime.space, (int)a[0], a[1], (int)a[2]);
+	if (!system_failed(got))
+		observing_mapped((uint64_t)got, space_attached(&runtime.space, (uint64_t)got), a[2] & SHM_REMAP);
+	return got;
+}
+
+static long do_shmdt(uint64_t address)
+{
+	uint64_t bytes = space_attached(&runtime.space, address);
+	long result;
+
+	code_may_change(address, bytes);
+	result = space_detach(&runtime.space, address);
+	if (!result)
+		observing_unmapped(address, bytes);
+	return result;
+}
+
 static long change_memory(long number, const uint64_t *a)
 {
 	if (limits_are_meant(number, a))
@@ -148,6 +173,10 @@ static long change_memory(long number, const uint64_t *a)
 		return space_mprotect(&runtime.space, a[0], a[1], (int)a[2]);
 	case __NR_mremap:
 		return do_mremap(a);
+	case __NR_shmat:
+		return do_shmat(a);
+	case __NR_shmdt:
+		return do_shmdt(a[0]);
 	default:
 		return do_brk(a[0]);
 	}
@@ -336,6 +365,8 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 	case __NR_mprotect:
 	case __NR_mremap:
 	case __NR_brk:
+	case __NR_shmat:
+	case __NR_shmdt:
 		return memory_call(number, args);
 	case __NR_arch_prctl:
 		return do_arch_prctl(args);
@@ -380,8 +411,6 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 		return selfview_names(args[0], "exe") ? selfview_link(args[1], args[2]) : pass_on(ctx, args);
 	case __NR_readlinkat:
 		return selfview_names(args[1], "exe") ? selfview_link(args[2], args[3]) : pass_on(ctx, args);
-	case __NR_shmat:
-		dispatch_refuse("the program attaches System V shared memory", 0);
 	/* Programs know what to do without these. */
 	case __NR_clone3:
 	case __NR_rseq:

@@ -260,18 +260,18 @@ static void forget(Addr a, SizeT bytes)
 }
 
 /* A file's contents are input, unless it is code that was loaded. */
-static Bool is_input_file(Addr a)
+static Bool is_input(Addr a)
 {
 	const NSegment *segment = VG_(am_find_nsegment)(a);
 	const HChar *path = segment && segment->kind == SkFileC ? VG_(am_get_filename)(segment) : NULL;
 
-	return path && !tool_is_elf(path);
+	return path ? !tool_is_elf(path) : segment && segment->kind == SkShmC;
 }
 
 static void mapped(Addr a, SizeT bytes, Bool rr, Bool ww, Bool xx, ULong di_handle)
 {
 	forget(a, bytes);
-	if (tool.trms && is_input_file(a))
+	if (tool.trms && is_input(a))
 		slope_session_map_file(&tool.session, a, bytes);
 	if (a + bytes > WINDOW_LIMIT)
 		tool_leave_inlined();
