@@ -8,9 +8,8 @@
 #include "core/access.h"
 #include "core/quad.h"
 
-/* In two words. */
+/* In two words; those that are pending never have it. */
 #define OWN (UINT64_C(0x0000000100000001) * SLOPE_STAMP_OWN)
-#define OWN_OR_PENDING (UINT64_C(0x0000000100000001) * (SLOPE_STAMP_OWN | SLOPE_PENDING))
 
 #define LINE_CELLS 16u
 #define NEAR_FRAMES 6u           /* so far down, a scan beats a binary search */
@@ -99,9 +98,12 @@ void slope_thread_read_stale(struct slope_thread *t, uint64_t cell, uint32_t *wo
 			owner->extra++;  /* new to all of the stack */
 		}
 	}
-	*word = seen;
-	if (t->session->parallel && t->metrics & 1u << SLOPE_METRIC_TRMS)
+	if (t->session->parallel && t->metrics & 1u << SLOPE_METRIC_TRMS) {
+		__atomic_store_n(word, seen, __ATOMIC_SEQ_CST);
 		slope_sharing_seen(t, cell, word, t->steps.joined);
+	} else {
+		*word = seen;
+	}
 }
 
 SLOPE_APART void slope_thread_read_apart(struct slope_thread *t, uint64_t cell, uint32_t *word, uint64_t count)
@@ -109,15 +111,22 @@ SLOPE_APART void slope_thread_read_apart(struct slope_thread *t, uint64_t cell, 
 	slope_thread_read_words(t, cell, word, count);
 }
 
+/* The thread's own word becomes `top`. False: somebody else has looked at the cell just now, and it is its own no more. */
+static bool keep_own(const struct slope_thread *t, uint32_t *word, uint32_t w, uint32_t top)
+{
+	if (t->session->parallel)
+		return __atomic_compare_exchange_n(word, &w, top, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	*word = top;
+	return true;
+}
+
 void slope_thread_write_shared(struct slope_thread *t, uint64_t cell, uint32_t *word)
 {
 	uint32_t w = *word, top = slope_thread_stamp(t);
 	bool own = true;
 
-	if (!slope_stamp_pending(w) && w & SLOPE_STAMP_OWN) {
-		*word = top;
+	if (!slope_stamp_pending(w) && w & SLOPE_STAMP_OWN && keep_own(t, word, w, top))
 		return;
-	}
 	slope_sharing_write_some(t->session, t, cell, cell + 1, &own);
 	*word = own ? top : slope_stamp_seen(top, t->marks);
 	if (own && t->session->parallel)
@@ -164,17 +173,30 @@ static uint64_t foreign_words(const uint32_t *word, uint64_t count)
 	return n;
 }
 
+/* Four words that are all the thread's own become `top`, as keep_own says. */
+static bool keep_own_four(const struct slope_thread *t, uint32_t *words, struct slope_quad top)
+{
+	struct slope_quad q = slope_quad_at(words);
+
+	if ((q.low & q.high & OWN) != OWN)
+		return false;
+	if (t->session->parallel)
+		return slope_quad_replace(words, q, top);
+	__builtin_memcpy(words, &top, sizeof top);
+	return true;
+}
+
 /* Where others may have seen the cells: what is the thread's own needs no question, of the rest as many as can be at once. */
 static void write_window_shared(struct slope_thread *t, uint64_t cell, uint64_t count)
 {
 	uint32_t *word = t->shadow.window + cell, top = slope_thread_stamp(t), seen = slope_stamp_seen(top, t->marks);
-	uint64_t both = (uint64_t)top << 32 | top, i = 0;
+	struct slope_quad four = slope_quad_of(top);
+	uint64_t i = 0;
 	bool own;
 
 	while (i < count) {
-		if (count - i > 1 && (pair_at(word + i) & OWN_OR_PENDING) == OWN) {
-			__builtin_memcpy(&word[i], &both, sizeof both);
-			i += 2;
+		if (count - i >= SLOPE_QUAD_WORDS && (cell + i) % SLOPE_QUAD_WORDS == 0 && keep_own_four(t, word + i, four)) {
+			i += SLOPE_QUAD_WORDS;
 			continue;
 		}
 		uint64_t left = count - i < LINE_CELLS ? count - i : LINE_CELLS, some = foreign_words(word + i, left);

@@ -65,7 +65,11 @@ SLOPE_INLINE bool slope_thread_read_handed(struct slope_thread *t, uint64_t cell
 		top->extra++;
 	}
 	top->thread++;
-	*word = slope_stamp_seen(top->stamp, t->marks);
+	/* The writer sees this word, or we see the directory's after its write; what is kept is written more than once before it matters. */
+	if (t->steps.kept == t->steps.met)
+		*word = slope_stamp_seen(top->stamp, t->marks);
+	else
+		__atomic_store_n(word, slope_stamp_seen(top->stamp, t->marks), __ATOMIC_SEQ_CST);
 	if (SLOPE_UNLIKELY(__atomic_load_n(&directory->window[cell], __ATOMIC_RELAXED) != t->steps.met))
 		slope_sharing_seen(t, cell, word, t->steps.met);
 	return true;

@@ -464,6 +464,8 @@ void slope_sharing_had(struct slope_thread *t, uint64_t cell, uint32_t *word, ui
 {
 	uint32_t own = slope_sharing_owned(t->id);
 
+	/* Who looks sees these words, or we see the directory's after that. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (uint64_t i = 0; i < count; i++) {
 		const uint32_t *at = slope_shadow_peek(&t->session->sharing.directory, cell + i);
 
