@@ -65,7 +65,7 @@ SLOPE_INLINE bool slope_thread_read_handed(struct slope_thread *t, uint64_t cell
 		top->extra++;
 	}
 	top->thread++;
-	/* The writer sees this word, or we see the directory's after its write; what is kept is written more than once before it matters. */
+	/* The writer sees this word, or we the directory's after its write. What is kept is written more than once before that matters. */
 	if (t->steps.kept == t->steps.met)
 		*word = slope_stamp_seen(top->stamp, t->marks);
 	else

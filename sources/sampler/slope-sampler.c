@@ -136,6 +136,9 @@ __attribute__((constructor)) static void begin(int argc, char **argv)
 		return;
 	slope_trampolines_begin();
 	slope_codemap_init(&s->arena, s->program);
+	/* OCaml's collector takes the return addresses on the stack for keys of its tables. */
+	if (dlsym(RTLD_DEFAULT, "caml_start_program"))
+		slope_trampolines_stop();
 	s->on = true;
 	slope_guarding_begin();
 	slope_departing_begin();

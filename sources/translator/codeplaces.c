@@ -292,14 +292,22 @@ static bool contains(const char *text, const char *part)
 	return false;
 }
 
+/*
+ * Parts of functions that compilers move away, and BOLT (rustc's libLLVM is made so), have symbols, but are no functions: what
+ * jumps to them may keep words below the stack pointer.
+ */
+static bool is_part(const char *name)
+{
+	return contains(name, ".cold") || contains(name, ".warm") || contains(name, ".__part.");
+}
+
 bool codeplaces_is_entry(uint64_t address)
 {
 	uint64_t own;
 	struct module *m = find(address, &own);
 	const struct symbols_function *f = m ? symbols_around(&m->symbols, own) : NULL;
 
-	/* The unlikely parts that gcc moves away have symbols, but are no functions. */
-	return f && f->start == own && !contains(f->name, ".cold");
+	return f && f->start == own && !is_part(f->name);
 }
 
 uint64_t codeplaces_slot(uint64_t stub)
@@ -354,7 +362,7 @@ bool codeplaces_is_border(uint64_t address)
 	struct module *m = find(address, &own);
 	const struct symbols_function *f = m ? symbols_around(&m->symbols, own) : NULL;
 
-	return f ? f->start == own && !contains(f->name, ".cold") : m && symbols_begins_frame(&m->symbols, own);
+	return f ? f->start == own && !is_part(f->name) : m && symbols_begins_frame(&m->symbols, own);
 }
 
 bool codeplaces_is_start(uint64_t address)

@@ -55,7 +55,8 @@ static void call_routine(struct maker *m, const struct cold *c, void (*routine)(
 /* Then that's all: the routine for this many bytes, if there is one. */
 static void call_and_go_back(struct maker *m, const struct cold *c, const gate_routine *routine, void (*any)(void))
 {
-	if (c->bytes & (c->bytes - 1) || c->bytes > 8)
+	/* A stack that such code runs on may end right below the stack pointer (Erlang). */
+	if (m->trace.doubt || c->bytes & (c->bytes - 1) || c->bytes > 8)
 		call_routine(m, c, any);
 	else
 		call_for_access(m, &c->at, routine[__builtin_ctz(c->bytes)]);

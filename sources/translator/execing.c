@@ -90,7 +90,7 @@ static bool can_follow(const char *path)
 
 		if (how == LOADING_DONE)
 			return true;
-		if (observer.profiles && (how == LOADING_PRIVILEGED || how == LOADING_OTHER_MACHINE))
+		if (observer.profiles && (how == LOADING_PRIVILEGED || how == LOADING_OTHER_MACHINE || how == LOADING_NO_ROOM))
 			system_say(path, " ", loading_reason(how), "; it runs without a profile", NULL);
 		path = how == LOADING_NOT_ELF ? script_interpreter(line[i % 2]) : NULL;
 	}

@@ -175,6 +175,14 @@ static bool has_interpreter(const struct elf_file *f)
 	return !image.interpreter[0] || !system_call(__NR_access, (long)image.interpreter, 1 /* X_OK */, 0, 0, 0, 0);
 }
 
+/* Where a program with fixed addresses is to lie may be ours. */
+static bool has_room(const struct elf_file *f)
+{
+	uint64_t low, high;
+
+	return f->head.e_type != ET_EXEC || !extent(f, &low, &high) || (low >= PLAN_LOWEST && high <= PLAN_CACHE);
+}
+
 enum loading loading_probe(const char *path, char *script_line, size_t room)
 {
 	struct elf_file f;
@@ -193,6 +201,8 @@ enum loading loading_probe(const char *path, char *script_line, size_t room)
 		how = LOADING_PRIVILEGED;
 	else if (how == LOADING_DONE && !has_interpreter(&f))
 		how = LOADING_NO_INTERPRETER;
+	else if (how == LOADING_DONE && !has_room(&f))
+		how = LOADING_NO_ROOM;
 	if (f.fd >= 0)
 		system_close(f.fd);
 	return how;

@@ -151,6 +151,8 @@ bool space_allows(struct space *s, uint64_t start, uint64_t bytes, int prot)
 {
 	uint64_t at = start;
 
+	if (start + bytes < start)
+		return false;
 	lock_take(s->lock);
 	for (size_t i = first_behind(s, start); i < s->count && at < start + bytes; i++) {
 		if (s->region[i].start > at || (s->region[i].prot & prot) != prot)
@@ -307,6 +309,15 @@ static const char *path_of(struct space *s, int fd)
 	return copy;
 }
 
+static void say_no_room(void)
+{
+	static bool said;
+
+	if (!said)
+		system_say("the program wants memory at an address that is not to be had here (see docs/translator.md), and is told so", NULL);
+	said = true;
+}
+
 long space_mmap(struct space *s, uint64_t address, uint64_t bytes, int prot, int flags, int fd, uint64_t offset)
 {
 	uint64_t whole = slope_page_round(bytes);
@@ -316,8 +327,11 @@ long space_mmap(struct space *s, uint64_t address, uint64_t bytes, int prot, int
 		fd = -1;
 	if (!whole || whole > s->window)
 		return whole ? -ENOMEM : -EINVAL;
-	if (fixed && (is_ours(s, address, whole) || address < PLAN_LOWEST))
+	if (fixed && (is_ours(s, address, whole) || address < PLAN_LOWEST)) {
+		if (flags & MAP_FIXED)
+			say_no_room();
 		return flags & MAP_FIXED ? -ENOMEM : -EEXIST;
+	}
 	if (!fixed)
 		address = place(s, address, whole, prot, flags, fd);
 	if (!address)

@@ -39,7 +39,7 @@ bool stalereads_are_either(const struct maker *m, const struct access *a)
 /* As far as nobody knows: off the stack and not in a loop, six reads of ten are the first ones of their activation. */
 bool stalereads_are_often(const struct maker *m, const struct access *a)
 {
-	if (a->write || !stalereads_can_count(a))
+	if (a->write || m->trace.doubt || !stalereads_can_count(a))
 		return false;
 	enum rate rate = rates_of(m->trace.step[a->step].pc, a->write);
 

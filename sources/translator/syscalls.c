@@ -254,7 +254,7 @@ static long do_clone(struct context *ctx, uint64_t *args, uint64_t next)
 	bool wait = flags & CLONE_VFORK && threading_many();
 	struct vfork_pages *pages = flags & CLONE_VFORK ? vforks_before(ctx->reg[REG_RSP]) : NULL;
 
-	args[0] = flags & ~(uint64_t)(CLONE_VM | (wait ? CLONE_VFORK : 0));
+	args[0] = flags & ~(uint64_t)(CLONE_VM | CLONE_SIGHAND | (wait ? CLONE_VFORK : 0));
 	args[1] = 0;
 	result = wait ? vfork_with(ctx, args) : fork_with(args);
 	if (result)

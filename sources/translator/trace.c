@@ -191,7 +191,8 @@ static void look_across_call(struct trace *t, const struct step *s)
 {
 	if (s->i.mnemonic != ZYDIS_MNEMONIC_CALL || runtime.flags_cross_calls)
 		return;
-	if (effects_begins_with_flags(s->next) || (s->i.raw.imm[0].is_relative &&
+	/* Nobody may look behind a call there; and Erlang, whose code is shared memory, does pass flags back. */
+	if (t->doubt || effects_begins_with_flags(s->next) || (s->i.raw.imm[0].is_relative &&
 	    (effects_begins_with_flags(target_of(s)) || effects_flags_pass(target_of(s), s->next))))
 		t->entry_flags = true;
 }
@@ -292,6 +293,23 @@ static bool may_set_stack(const ZydisDecodedInstruction *i)
 	return (i->opcode & 7) == REG_RSP;
 }
 
+/* What dispatch_refuse() is for, when it is come to. */
+static bool is_refused(const ZydisDecodedInstruction *i)
+{
+	switch (i->mnemonic) {
+	case ZYDIS_MNEMONIC_INT:
+	case ZYDIS_MNEMONIC_SYSENTER:
+	case ZYDIS_MNEMONIC_IRET:
+	case ZYDIS_MNEMONIC_IRETD:
+	case ZYDIS_MNEMONIC_IRETQ:
+	case ZYDIS_MNEMONIC_RDGSBASE:
+	case ZYDIS_MNEMONIC_WRGSBASE:
+		return true;
+	default:
+		return i->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS;
+	}
+}
+
 /* One more step at pc. False: there is none. */
 static bool add_step(struct trace *t, uint64_t pc, ZydisDecodedOperand *operand)
 {
@@ -312,6 +330,8 @@ static bool add_step(struct trace *t, uint64_t pc, ZydisDecodedOperand *operand)
 			dispatch_refuse("an instruction that the decoder does not know", pc);
 		return false;            /* it may never come to this */
 	}
+	if (t->steps && is_refused(&s->i))
+		return false;            /* nor to this: data behind a trap, in SBCL's code */
 	s->kind = kind_of(t, s);
 	effects_flags(&s->i, &s->flag_uses, &s->flag_kills);
 	if (looks)
@@ -365,7 +385,8 @@ bool trace_make(struct trace *t, uint64_t pc)
 		t->mentioned |= s->uses | s->kills;
 		t->next = s->next;
 		if (s->kind == STEP_PLAIN) {
-			ended = doubts_end(t, s, operand);
+			/* What lies behind a trap need not be code (SBCL keeps a number there). */
+			ended = doubts_end(t, s, operand) || s->i.mnemonic == ZYDIS_MNEMONIC_INT3 || s->i.mnemonic == ZYDIS_MNEMONIC_UD2;
 			t->steps++;
 			continue;
 		}

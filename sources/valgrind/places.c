@@ -351,12 +351,17 @@ void tool_forget_code(Addr a, SizeT bytes)
 
 /* ---- entries ---- */
 
+/* A part of a function that a compiler or BOLT has moved away has a symbol, but is no function. */
+static Bool is_part(const HChar *name)
+{
+	return VG_(strstr)(name, ".cold") || VG_(strstr)(name, ".warm") || VG_(strstr)(name, ".__part.");
+}
+
 Bool tool_is_entry(Addr a)
 {
 	const HChar *name;
 
-	/* The unlikely parts that gcc moves away have symbols, but are no functions. */
-	return VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), a, &name) && !VG_(strstr)(name, ".cold");
+	return VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), a, &name) && !is_part(name);
 }
 
 Bool tool_code_range(Addr a, Addr *start, SizeT *bytes)

@@ -283,6 +283,9 @@ PROGRAMS = [
     Program("luajit", "run luajit -O3 main.lua; run luajit -joff main.lua"),
     Program("lua5.4", "run lua5.4 -e 'local t = {} for i = 1, 30000 do t[i] = (i * 7919) % 10007 end table.sort(t) print(t[1], t[9999], #t, "
             "string.format(\"%.14g\", math.sin(2)), pcall(error, \"x\"))'"),
+    Program("sbcl", "run sbcl --noinform --non-interactive --eval '(print (reduce (function +) (loop for i below 1000 collect (* i i))))'", quick=False),
+    Program("erl", "run erl -noshell -eval 'L = lists:sort([X * 7919 rem 10007 || X <- lists:seq(1, 5000)]), io:format(\"~p ~p~n\", "
+            "[lists:sum(L), lists:nth(99, L)]), halt(3).'", threads=True, quick=False),
     Program("node", "run node main.js", threads=True, quick=False),
     Program("node-workers", "run node workers.js", ["node"], threads=True, quick=False),
     Program("make", "run make -s -f makefile -j2; run make -s -f makefile none; echo $?"),
