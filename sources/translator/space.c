@@ -314,7 +314,7 @@ static void say_no_room(void)
 	static bool said;
 
 	if (!said)
-		system_say("the program wants memory at an address that is not to be had here (see docs/translator.md), and is told so", NULL);
+		system_say("the program wants memory at an address that is not to be had under the translator", NULL);
 	said = true;
 }
 
