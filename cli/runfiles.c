@@ -158,9 +158,38 @@ static bool leftover(const struct slope_runfiles *files, const char *name)
 	return ours && kill((pid_t)atol(mark + strlen(".tmp.")), 0) != 0 && errno == ESRCH;
 }
 
-/* Adds what lies in the folder to `found` and removes leftovers. */
+/* A profile whose process is gone, and had no right to rename it any more. */
+static bool adopt(const char *part, const char *path, bool *partial)
+{
+	char error[256];
+	struct slope_profile *profile = slope_profile_load(part, error, sizeof error);
+	bool good = profile && profile->row_count && rename(part, path) == 0;
+
+	*partial = good && !profile->complete;
+	slope_profile_free(profile);
+	unlink(part);
+	return good;
+}
+
+/* NAME.tmp.PID of another process than the main one. */
+static void settle_leftover(struct slope_runfiles *files, const char *part)
+{
+	char *path = slope_text("%.*s", (int)(strstr(part + strlen(files->folder), ".tmp.") - part), part);
+	bool partial;
+
+	if (access(path, F_OK) == 0)
+		unlink(part);
+	else if (adopt(part, path, &partial) && !partial)
+		slope_list_add(&files->found, "%s", path);
+	else
+		unlink(path);
+	free(path);
+}
+
+/* Adds what lies in the folder to `found`, leftovers that are whole too, and removes the others. */
 static void scan(struct slope_runfiles *files, const char *main_path)
 {
+	struct slope_list leftovers = { 0 };
 	DIR *dir = opendir(files->folder);
 	struct dirent *entry;
 
@@ -175,23 +204,23 @@ static void scan(struct slope_runfiles *files, const char *main_path)
 			slope_list_take(&files->found, path);
 		} else {
 			if (leftover(files, entry->d_name))
-				unlink(path);
+				slope_list_add(&leftovers, "%s", path);
 			free(path);
 		}
 	}
 	if (dir)
 		closedir(dir);
+	for (size_t i = 0; i < leftovers.count; i++)
+		settle_leftover(files, leftovers.text[i]);
+	slope_list_fini(&leftovers);
 }
 
-/* A profile cut off by a full disk: what is whole in it is worth its name. */
-static bool rescue(const char *main_path, pid_t main_process)
+/* A profile cut off by a full disk: what is whole in it is worth its name. Or a whole one. */
+static bool rescue(const char *main_path, pid_t main_process, bool *partial)
 {
-	char *part = slope_text("%s.tmp.%ld", main_path, (long)main_process), error[256];
-	struct slope_profile *profile = slope_profile_load(part, error, sizeof error);
-	bool good = profile && profile->row_count && rename(part, main_path) == 0;
+	char *part = slope_text("%s.tmp.%ld", main_path, (long)main_process);
+	bool good = adopt(part, main_path, partial);
 
-	slope_profile_free(profile);
-	unlink(part);
 	free(part);
 	return good;
 }
@@ -228,7 +257,7 @@ bool slope_runfiles_collect(struct slope_runfiles *files, pid_t main_process)
 	bool have_new = is_new(files, main_path);
 
 	if (!have_new)
-		have_new = files->partial = rescue(main_path, main_process);
+		have_new = rescue(main_path, main_process, &files->partial);
 	settle_old(files, have_new);
 	if (have_new)
 		slope_list_add(&files->found, "%s", main_path);

@@ -4,7 +4,8 @@
  * its final name (by way of NAME.tmp.PID and a rename), so that it survives
  * whatever happens to slope; children write NAME.PID, and an image that exec
  * replaced NAME.exec1, NAME.PID.exec1 and so on. A %p in the name stands for
- * the process id, and nothing but .exec1 is appended then.
+ * the process id, and nothing but .exec1 is appended then. A process that has
+ * given up the right to rename its file leaves that to us.
  *
  * A profile of an earlier run becomes NAME.old, but only once there is a new
  * one: until then a second link holds it.
@@ -37,8 +38,8 @@ bool slope_runfiles_prepare(struct slope_runfiles *files, const char *file);
 /*
  * After the run: fills `found`, moves an earlier profile to NAME.old or, when
  * the main process left none, puts all back as it was. Leftovers of processes
- * that are gone are removed; a cut-off profile of the main process is kept
- * under its name when part of it can be read. True when the main process left
+ * that are gone are removed, or renamed where they are whole; a cut-off profile
+ * of the main process is kept under its name when part of it can be read. True when the main process left
  * a profile.
  */
 bool slope_runfiles_collect(struct slope_runfiles *files, pid_t main_process);

@@ -237,6 +237,8 @@ void kerneldata_after(long number, const uint64_t *args, long result);
 
 /* All other threads stand still from then on. */
 void profilefile_write(int64_t exit_code, const char *ended);
+/* The program may be about to give up the right to write it, or to leave the place where it is to be. */
+void profilefile_keep_open(void);
 /* What the system calls the thread, into its tables. */
 void profilefile_note_names(struct context *ctx);
 /* The image is about to be replaced: all other threads stand still, its profile is written by a copy of the process. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The profile file. It is written under a temporary name and renamed when it
- * is whole, so that nobody ever finds half of one under its real name.
+ * is whole, so that nobody ever finds half of one under its real name. Who has
+ * given up the right to do so has opened it before, and `record` renames it.
  */
 #include "sources/translator/observing.h"
 
+#include <asm/stat.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 
@@ -16,6 +18,7 @@
 #define TEMPORARY ".tmp."
 #define PROBLEMS_MAX 8u
 #define PROBLEM_BYTES 400u
+#define HIGH_DESCRIPTOR 1000     /* or above: out of the way of the program's own */
 
 struct file {
 	long fd;
@@ -140,24 +143,79 @@ static void describe_problems(struct slope_run_info *run)
 	run->problem = problem;
 }
 
+static void name_temporary(char *temporary, const char *path)
+{
+	size_t n = system_append(temporary, 0, RUNTIME_PATH_BYTES, path);
+
+	n = system_append(temporary, n, RUNTIME_PATH_BYTES, TEMPORARY);
+	append_number(temporary, n, own_pid());
+}
+
+/* The file of profilefile_keep_open, by the time that it is needed: programs close descriptors that they do not know. */
+static struct {
+	long fd;
+	uint64_t pid, inode;
+} kept = { .fd = -1 };
+
+static uint64_t inode_of(long fd)
+{
+	struct stat st;
+
+	return system_call(__NR_fstat, fd, (long)&st, 0, 0, 0, 0) ? 0 : st.st_ino;
+}
+
+static void keep_open(void)
+{
+	char path[RUNTIME_PATH_BYTES], temporary[RUNTIME_PATH_BYTES];
+
+	if (!observer.profiles || observer.written || (kept.pid == own_pid() && kept.inode == inode_of(kept.fd)))
+		return;
+	own_name(path);
+	name_temporary(temporary, path);
+	long fd = system_open(temporary, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return;
+	kept.fd = system_call(__NR_fcntl, fd, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR, 0, 0, 0);
+	system_close(fd);
+	kept.pid = own_pid();
+	kept.inode = kept.fd < 0 ? 0 : inode_of(kept.fd);
+}
+
+/* A thread that changes its user has all others do so. */
+void profilefile_keep_open(void)
+{
+	lock_take(&runtime.lock);
+	keep_open();
+	lock_give(&runtime.lock);
+}
+
+/* The temporary file, and whether its name may be out of reach. */
+static long open_temporary(const char *temporary, bool *held)
+{
+	long fd = system_open(temporary, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
+
+	*held = fd < 0 && kept.pid == own_pid() && kept.inode && kept.inode == inode_of(kept.fd);
+	return *held ? kept.fd : fd;
+}
+
 static void write_to(const char *path, struct slope_run_info *run)
 {
 	char temporary[RUNTIME_PATH_BYTES], directory[RUNTIME_PATH_BYTES];
-	size_t n = system_append(temporary, 0, sizeof temporary, path);
+	bool held;
 
 	directory[0] = 0;
 	system_call(__NR_getcwd, (long)directory, sizeof directory, 0, 0, 0, 0);
 	describe_run(run, directory);
 	if (observer.measures)
 		describe_problems(run);
-	n = system_append(temporary, n, sizeof temporary, TEMPORARY);
-	append_number(temporary, n, own_pid());
-	long fd = system_open(temporary, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
+	name_temporary(temporary, path);
+	long fd = open_temporary(temporary, &held);
 
 	/* The program has used up its descriptors, and here it ends, or this is a copy of it. */
 	if (fd == -EMFILE) {
 		system_close(0);
-		fd = system_open(temporary, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
+		fd = open_temporary(temporary, &held);
 	}
 	if (fd < 0) {
 		system_say("cannot write ", temporary, "; choose another place with -o FILE", NULL);
@@ -168,7 +226,7 @@ static void write_to(const char *path, struct slope_run_info *run)
 	system_close(fd);
 	if (!whole)
 		system_say("the profile could not be written completely", NULL);
-	else if (system_call(__NR_rename, (long)temporary, (long)path, 0, 0, 0, 0))
+	else if (!held && system_call(__NR_rename, (long)temporary, (long)path, 0, 0, 0, 0))
 		system_say("cannot rename ", temporary, " to ", path, NULL);
 }
 
