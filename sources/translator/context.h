@@ -102,6 +102,10 @@
 #define GATE_RMS 0               /* nobody asks for it */
 #define GATE_ALONE 1             /* it is kept */
 #define GATE_SHARED 2            /* it is lost: slope_thread.own_kept */
+
+/* What is read or written under a mask, as one number: bytes of an element, these, and from bit 16 on how many elements there are. */
+#define MASKED_WRITE 0x100
+#define MASKED_PACKED 0x200      /* as many as the mask has bits, side by side */
 #define GATE_KINDS 3
 
 /* Fields of struct slope_thread, */
@@ -355,6 +359,10 @@ extern void (*const slope_gate_reads[2][GATE_KINDS][16][4])(void), (*const slope
 void slope_gate_read_any(void);          /* nobody asks whose a cell was last */
 void slope_gate_read_any_kept(void);
 void slope_gate_write_any(void);
+
+/* A read under a mask, with the address in rax, the mask in rcx, and in edx what reports_masked wants. Flags are kept. */
+void slope_gate_masked_read(void);
+void slope_gate_masked_read_kept(void);
 
 /*
  * Calls and returns, on the program's stack, flags not kept. Registers that arguments are in are kept first, by vectors_keep: the first

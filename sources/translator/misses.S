@@ -14,28 +14,6 @@
 	.section slope_gate_code, "ax", @progbits
 	.globl slope_gate_reads, slope_gate_writes, slope_gate_read_any_by_c, slope_gate_write_any, slope_gate_step
 
-/* What C may change of the program's registers, but for rax. */
-	.macro keep_registers
-	push %rcx
-	push %rdx
-	push %rsi
-	push %rdi
-	push %r8
-	push %r9
-	push %r10
-	push %r11
-	.endm
-	.macro bring_registers
-	pop %r11
-	pop %r10
-	pop %r9
-	pop %r8
-	pop %rdi
-	pop %rsi
-	pop %rdx
-	pop %rcx
-	.endm
-
 /* What a cell becomes into bd, ad being what it was: the top's stamp, or for trms, if it is not the thread's own, the one behind it. */
 	.macro new_word a, ad, b, bd, whose
 	mov %gs:CTX_TOP, %\bd

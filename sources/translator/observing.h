@@ -207,6 +207,8 @@ void reports_read(uint64_t address, uint64_t bytes);
 void reports_seen(uint64_t address);     /* a cell that was taken over while somebody changed the directory's word: core/sharing.h */
 void reports_write(uint64_t address, uint64_t bytes);
 void reports_had(uint64_t address, uint64_t bytes);      /* the same of cells that were written as the thread's own */
+/* Those elements of a vector that the mask has bits for; `kind` as context.h says. */
+void reports_masked(uint64_t address, uint64_t kind, uint64_t mask);
 
 /* Does this processor, with cells of this size, have what the checks of checks.c need? */
 bool checks_possible(void);

@@ -95,9 +95,6 @@ void reports_call(struct emit *e, const void *function, const struct argument ar
 
 /* ---- accesses ---- */
 
-#define MASKED_WRITE 0x100u
-#define MASKED_PACKED 0x200u
-
 static unsigned bits_in(uint64_t mask)
 {
 	unsigned n = 0;
@@ -108,7 +105,7 @@ static unsigned bits_in(uint64_t mask)
 }
 
 /* Elements that lie side by side are one access. */
-static void masked_cells(uint64_t address, uint64_t kind, uint64_t mask)
+void reports_masked(uint64_t address, uint64_t kind, uint64_t mask)
 {
 	uint64_t bytes = kind & 0xff, count = kind >> 16;
 
@@ -230,8 +227,36 @@ static void report_spread(struct emit *e, const struct access *a)
 	end_report(e, (const void *)spread_cells);
 }
 
+static uint32_t masked_kind(const struct access *a)
+{
+	return a->element | (a->write ? MASKED_WRITE : 0) | (a->packed ? MASKED_PACKED : 0) | (uint32_t)a->count << 16;
+}
+
+/* A read under a mask, without a way into C. */
+static void call_masked_read(struct emit *e, const struct access *a)
+{
+	emit_save(e, REG_RAX, CTX_REG(REG_RAX));
+	emit_address(e, REG_RAX, &a->at, 0);
+	emit_save(e, REG_RCX, CTX_REG(REG_RCX));
+	emit_save(e, REG_RDX, CTX_REG(REG_RDX));
+	emit_mask(e, a);
+	emit_move(e, REG_RCX, REG_RDX);
+	emit_constant(e, REG_RDX, masked_kind(a));
+	emit_save(e, REG_RSP, CTX_REG(REG_RSP));
+	emit_restore(e, REG_RSP, CTX_HOST_RSP);
+	emit_near(e, 0xe8, (uint64_t)(observer.trms ? slope_gate_masked_read_kept : slope_gate_masked_read));
+	emit_restore(e, REG_RSP, CTX_REG(REG_RSP));
+	emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
+	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
+	emit_restore(e, REG_RAX, CTX_REG(REG_RAX));
+}
+
 void reports_access(struct emit *e, const struct access *a)
 {
+	if (a->element && !a->indices && !a->write && !a->at.in_fs && observer.inlined && observer.vectors) {
+		call_masked_read(e, a);
+		return;
+	}
 	begin_report(e);
 	if (a->indices) {
 		report_spread(e, a);
@@ -245,10 +270,9 @@ void reports_access(struct emit *e, const struct access *a)
 		emit_address(e, REG_RDI, &a->at, 0);
 	}
 	if (a->element) {
-		emit_constant(e, REG_RSI, a->element | (a->write ? MASKED_WRITE : 0) | (a->packed ? MASKED_PACKED : 0) |
-			      (uint32_t)a->count << 16);
+		emit_constant(e, REG_RSI, masked_kind(a));
 		emit_mask(e, a);
-		end_report(e, (const void *)masked_cells);
+		end_report(e, (const void *)reports_masked);
 		return;
 	}
 	emit_constant(e, REG_RSI, a->bytes);

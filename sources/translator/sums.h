@@ -84,4 +84,26 @@
 	.endif
 	.endm
 
+/* What C may change of the program's registers, but for rax. */
+	.macro keep_registers
+	push %rcx
+	push %rdx
+	push %rsi
+	push %rdi
+	push %r8
+	push %r9
+	push %r10
+	push %r11
+	.endm
+	.macro bring_registers
+	pop %r11
+	pop %r10
+	pop %r9
+	pop %r8
+	pop %rdi
+	pop %rsi
+	pop %rdx
+	pop %rcx
+	.endm
+
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Loads and stores under a mask. short_set() sets 20 bytes by libc, which may
- * store 32 of them under a mask, and then reads the three numbers behind. The
- * others name AVX-512 themselves, and do nothing where it is not
+ * Loads and stores under a mask. short_set() sets 20 bytes by libc, which
+ * stores up to 64 of them under a mask, and then reads the three numbers
+ * behind; the linkage table's slot is two cells more. The others name AVX-512 themselves, and do nothing where it is not
  * there (under Valgrind); their input is what the mask leaves.
  */
 #include <immintrin.h>
@@ -14,12 +14,11 @@
 
 static int numbers[64] __attribute__((aligned(64)));
 static char bytes[256] __attribute__((aligned(64)));
-static size_t shortly = 20;
 static volatile int results[2];
 
-__attribute__((noipa)) int short_set(int *v)
+__attribute__((noipa)) int short_set(int *v, size_t bytes)
 {
-	memset(v, 0, shortly);
+	memset(v, 0, bytes);
 	return v[5] + v[6] + v[7];
 }
 
@@ -103,7 +102,7 @@ int main(void)
 		numbers[i] = i;
 	for (int i = 0; i < 256; i++)
 		bytes[i] = (char)i;
-	printf("%d\n", short_set(numbers));
+	printf("%d\n", short_set(numbers, 20));
 	if (!__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl"))
 		return 0;
 	results[0] = load_some(numbers) + load_bytes(bytes) + operands(numbers) + permuted(numbers);
