@@ -163,7 +163,7 @@ static bool adopt(const char *part, const char *path, bool *partial)
 {
 	char error[256];
 	struct slope_profile *profile = slope_profile_load(part, error, sizeof error);
-	bool good = profile && profile->row_count && rename(part, path) == 0;
+	bool good = profile && (profile->complete || profile->row_count) && rename(part, path) == 0;
 
 	*partial = good && !profile->complete;
 	slope_profile_free(profile);

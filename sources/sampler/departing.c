@@ -99,6 +99,38 @@ void quick_exit(int status)
 	__builtin_unreachable();
 }
 
+/* ---- other users, other places: `record` gives the profile its name then ---- */
+
+int setuid(uid_t user)
+{
+	slope_samplefile_keep_open();
+	return SLOPE_REAL(setuid)(user);
+}
+
+int seteuid(uid_t user)
+{
+	slope_samplefile_keep_open();
+	return SLOPE_REAL(seteuid)(user);
+}
+
+int setreuid(uid_t real, uid_t effective)
+{
+	slope_samplefile_keep_open();
+	return SLOPE_REAL(setreuid)(real, effective);
+}
+
+int setresuid(uid_t real, uid_t effective, uid_t saved)
+{
+	slope_samplefile_keep_open();
+	return SLOPE_REAL(setresuid)(real, effective, saved);
+}
+
+int chroot(const char *path)
+{
+	slope_samplefile_keep_open();
+	return SLOPE_REAL(chroot)(path);
+}
+
 /* The parent ends in there. */
 int daemon(int keep_directory, int keep_files)
 {

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #define WAIT_TURNS 2000u        /* for handlers in other threads; each takes microseconds */
 #define WRITE_TURNS 5000u        /* of a millisecond */
 #define PATH_BYTES (PATH_MAX + 64u)
+#define HIGH_DESCRIPTOR 1000     /* or above: out of the way of the program's own */
 
 struct file {
 	struct slope_encoder encoder;
@@ -307,25 +309,76 @@ static bool put_all(struct file *f, const char *ended, int exit_code, int signal
 	return slope_encode_end(&f->encoder);
 }
 
+/* The file under its temporary name. */
+static void make_part(const char *out, char *part)
+{
+	make_path(out, part, PATH_BYTES);
+	size_t used = strlen(part);
+
+	snprintf(part + used, PATH_BYTES - used, ".tmp.%ld", (long)slope_sampler.pid);
+}
+
+/* The file of slope_samplefile_keep_open, by the time that it is needed: programs close descriptors that they do not know. */
+static struct {
+	int fd;
+	pid_t pid;
+	ino_t inode;
+} kept = { .fd = -1 };
+
+static ino_t inode_of(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+static bool has_kept(void)
+{
+	return kept.pid == slope_sampler.pid && kept.inode && kept.inode == inode_of(kept.fd);
+}
+
+void slope_samplefile_keep_open(void)
+{
+	char part[PATH_BYTES];
+	int error = errno, fd;
+
+	if (slope_sampler.on && syscall(SYS_getpid) == slope_sampler.pid && !has_kept()) {
+		make_part(slope_sampler.out, part);
+		fd = open(part, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+		kept.fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+		kept.pid = slope_sampler.pid;
+		kept.inode = inode_of(kept.fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	errno = error;
+}
+
+/* The temporary file, and whether its name may be out of reach. */
+static int open_part(const char *part, bool *held)
+{
+	int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+	*held = fd < 0 && has_kept();
+	return *held ? kept.fd : fd;
+}
+
 static bool write_file(struct file *f, const char *out, const char *ended, int exit_code, int signal)
 {
-	bool good = false;
+	bool good = false, held;
 	const struct slope_config config = { .units = slope_meters_units(&slope_sampler.meters), .contexts = true };
 
 	if (strcmp(ended, "exec"))
 		make_path(out, f->path, sizeof f->path);
 	else
 		make_image_path(f->path, sizeof f->path);
-	make_path(out, f->part, sizeof f->part);
-	size_t used = strlen(f->part);
-
-	snprintf(f->part + used, sizeof f->part - used, ".tmp.%ld", (long)slope_sampler.pid);
+	make_part(out, f->part);
 	slope_arena_init(&f->arena, &slope_sampler.host);
 	if (slope_session_init(&f->session, &config, &slope_sampler.host)) {
-		if (fold_all(f) && (f->fd = open(f->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) >= 0) {
+		if (fold_all(f) && (f->fd = open_part(f->part, &held)) >= 0) {
 			good = put_all(f, ended, exit_code, signal);
 			close(f->fd);
-			good = good && rename(f->part, f->path) == 0;
+			good = good && (held || rename(f->part, f->path) == 0);
 		}
 		slope_session_fini(&f->session);
 	}

@@ -18,7 +18,7 @@
  *   liveblocks.c      memory that is not freed yet
  *   guarding.c        the program's own signals, beside ours
  *   waiting.c         calls that wait, and that our signal must not end
- *   departing.c       exit, exec, fork, fatal signals
+ *   departing.c       exit, exec, fork, fatal signals, other users
  *   controlling.c     start, stop and snapshots while the program runs
  *   folding.c         addresses become functions
  *   samplefile.c      the profile
@@ -164,6 +164,7 @@ extern __thread struct slope_sampled *slope_sampled __attribute__((tls_model("in
 	X(sigaction) X(sigprocmask) X(pthread_sigmask) X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(signalfd)      \
 	X(pthread_create) X(execve) X(execvpe) X(fexecve) X(execveat) X(_exit) X(quick_exit) X(daemon) X(dlclose)     \
 	X(_dl_find_object) X(dl_iterate_phdr) X(thrd_create)                                                      \
+	X(setuid) X(seteuid) X(setreuid) X(setresuid) X(chroot)                                                    \
 	SLOPE_WAITING_LIST(X)
 
 /* Those of them that wait, and that a signal ends early whatever its handler asks for (waiting.c). */
@@ -340,6 +341,8 @@ bool slope_samplefile_write(const char *ended, int exit_code, int signal);
 
 /* The same under another name, in which %p is the process, while the program goes on. */
 bool slope_samplefile_snapshot(const char *out);
+/* The program may be about to give up the right to write it, or to leave the place where it is to be. */
+void slope_samplefile_keep_open(void);
 
 /* Removes it again. */
 void slope_samplefile_remove(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The profile file. It is written under a temporary name and renamed when it
- * is whole, so that nobody ever finds half of one under its real name.
+ * is whole, so that nobody ever finds half of one under its real name. Who has
+ * given up the right to do so has opened it before, and `record` renames it.
  */
 #include "sources/valgrind/tool.h"
 #include "pub_tool_clientstate.h"
@@ -11,6 +12,7 @@
 
 #define PATH_BYTES 4200
 #define BUFFER_BYTES 65536
+#define HIGH_DESCRIPTOR 1000         /* out of the way of the program's own */
 #define WAIT_ALL 0x40000000          /* __WALL: also for children that send no signal */
 
 struct file {
@@ -108,6 +110,60 @@ static void describe_run(struct slope_run_info *run, const HChar **argv, UInt ma
 	run->unit_name[1] = tool.units == 1 ? NULL : tool.ir_first ? "bb" : "ir";
 }
 
+static void name_temporary(HChar *temporary, const HChar *path)
+{
+	VG_(sprintf)(temporary, "%s.tmp.%d", path, VG_(getpid)());
+}
+
+/* The file of tool_keep_open, by the time that it is needed: programs close descriptors that they do not know. */
+static struct {
+	Int pid;
+	ULong inode;
+} kept;
+
+static ULong inode_of(Int fd)
+{
+	struct vg_stat st;
+
+	return VG_(fstat)(fd, &st) == 0 ? st.ino : 0;
+}
+
+static Bool has_kept(void)
+{
+	return kept.pid == VG_(getpid)() && kept.inode && kept.inode == inode_of(HIGH_DESCRIPTOR);
+}
+
+void tool_keep_open(void)
+{
+	HChar path[PATH_BYTES], temporary[PATH_BYTES + 32];
+	SysRes opened;
+
+	if (has_kept() || inode_of(HIGH_DESCRIPTOR))
+		return;
+	own_name(path);
+	name_temporary(temporary, path);
+	opened = VG_(open)(temporary, VKI_O_CREAT | VKI_O_WRONLY, 0644);
+	if (sr_isError(opened))
+		return;
+	VG_(dup2)((Int)sr_Res(opened), HIGH_DESCRIPTOR);
+	VG_(close)((Int)sr_Res(opened));
+	kept.pid = VG_(getpid)();
+	kept.inode = inode_of(HIGH_DESCRIPTOR);
+}
+
+/* The temporary file, or -1 with a word about that; and whether its name may be out of reach. */
+static Int open_temporary(const HChar *temporary, Bool *held)
+{
+	SysRes opened = VG_(open)(temporary, VKI_O_CREAT | VKI_O_WRONLY | VKI_O_TRUNC, 0644);
+
+	*held = sr_isError(opened) && has_kept();
+	if (!sr_isError(opened))
+		return (Int)sr_Res(opened);
+	if (!*held)
+		VG_(fmsg)("slope: cannot write %s (error %lu); choose another place with -o FILE\n", temporary, sr_Err(opened));
+	return *held ? HIGH_DESCRIPTOR : -1;
+}
+
 static void write_to(const HChar *path, Int pid, Int ppid, Int exit_code, const HChar *ended)
 {
 	static const HChar *argv[4096];
@@ -115,24 +171,21 @@ static void write_to(const HChar *path, Int pid, Int ppid, Int exit_code, const 
 	struct slope_run_info run = {
 		.exit_code = exit_code, .ended = ended, .process = (ULong)pid, .parent_process = (ULong)ppid,
 	};
-	SysRes opened;
+	Bool held;
 	Int fd;
 
 	describe_run(&run, argv, 4096);
-	VG_(sprintf)(temporary, "%s.tmp.%d", path, VG_(getpid)());
-	opened = VG_(open)(temporary, VKI_O_CREAT | VKI_O_WRONLY | VKI_O_TRUNC, 0644);
-	if (sr_isError(opened)) {
-		VG_(fmsg)("slope: cannot write %s (error %lu); choose another place with -o FILE\n", temporary, sr_Err(opened));
+	name_temporary(temporary, path);
+	fd = open_temporary(temporary, &held);
+	if (fd < 0)
 		return;
-	}
-	fd = (Int)sr_Res(opened);
 	if (!encode(fd, &run)) {
 		VG_(fmsg)("slope: the profile could not be written completely\n");
 		VG_(close)(fd);
 		return;
 	}
 	VG_(close)(fd);
-	if (VG_(rename)(temporary, path))
+	if (!held && VG_(rename)(temporary, path))
 		VG_(fmsg)("slope: cannot rename %s to %s\n", temporary, path);
 }
 

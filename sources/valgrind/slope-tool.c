@@ -172,6 +172,12 @@ static Bool is_exec(UInt number)
 	return number == __NR_execve || number == __NR_execveat;
 }
 
+static Bool changes_rights(UInt number)
+{
+	return number == __NR_setuid || number == __NR_setreuid || number == __NR_setresuid || number == __NR_setfsuid ||
+	       number == __NR_capset || number == __NR_chroot || number == __NR_pivot_root;
+}
+
 /*
  * Valgrind reports the word of every futex call as written; waiting, waking and
  * requeueing do not write it. It reports the place for a new process's id as
@@ -201,6 +207,8 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
 	tool.thread[tid].unwritten = unwritten_by(number, args);
 	if (is_exec(number))
 		tool_before_exec();
+	else if (changes_rights(number))
+		tool_keep_open();
 	else if (number == __NR_exit_group || (number == __NR_exit && tool_only_thread(tid)))
 		tool.exit_code = (Int)(args[0] & 0xff);
 }

@@ -260,6 +260,8 @@ Bool tool_is_elf(const HChar *path);
 void tool_write_profile(Int exit_code, const HChar *ended);
 /* The image is about to be replaced: its profile is written by a copy of the process. */
 void tool_before_exec(void);
+/* The program may be about to give up the right to write the profile, or to leave the place where it is to be. */
+void tool_keep_open(void);
 void tool_after_failed_exec(void);
 
 #endif
