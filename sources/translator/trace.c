@@ -106,14 +106,9 @@ static bool is_request(const struct trace *t, uint64_t pc)
 	return true;
 }
 
-static enum step_kind kind_of(const struct trace *t, const struct step *s)
+bool trace_is_foreign(const ZydisDecodedInstruction *i)
 {
-	switch (s->i.mnemonic) {
-	case ZYDIS_MNEMONIC_CALL:
-	case ZYDIS_MNEMONIC_JMP:
-	case ZYDIS_MNEMONIC_RET:
-	case ZYDIS_MNEMONIC_SYSCALL:
-	case ZYDIS_MNEMONIC_XBEGIN:
+	switch (i->mnemonic) {
 	case ZYDIS_MNEMONIC_INT:
 	case ZYDIS_MNEMONIC_SYSENTER:
 	case ZYDIS_MNEMONIC_IRET:
@@ -121,6 +116,22 @@ static enum step_kind kind_of(const struct trace *t, const struct step *s)
 	case ZYDIS_MNEMONIC_IRETQ:
 	case ZYDIS_MNEMONIC_RDGSBASE:
 	case ZYDIS_MNEMONIC_WRGSBASE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum step_kind kind_of(const struct trace *t, const struct step *s)
+{
+	if (trace_is_foreign(&s->i))
+		return STEP_LAST;
+	switch (s->i.mnemonic) {
+	case ZYDIS_MNEMONIC_CALL:
+	case ZYDIS_MNEMONIC_JMP:
+	case ZYDIS_MNEMONIC_RET:
+	case ZYDIS_MNEMONIC_SYSCALL:
+	case ZYDIS_MNEMONIC_XBEGIN:
 	case ZYDIS_MNEMONIC_WRFSBASE:
 		return STEP_LAST;
 	case ZYDIS_MNEMONIC_XCHG:
@@ -296,18 +307,7 @@ static bool may_set_stack(const ZydisDecodedInstruction *i)
 /* What dispatch_refuse() is for, when it is come to. */
 static bool is_refused(const ZydisDecodedInstruction *i)
 {
-	switch (i->mnemonic) {
-	case ZYDIS_MNEMONIC_INT:
-	case ZYDIS_MNEMONIC_SYSENTER:
-	case ZYDIS_MNEMONIC_IRET:
-	case ZYDIS_MNEMONIC_IRETD:
-	case ZYDIS_MNEMONIC_IRETQ:
-	case ZYDIS_MNEMONIC_RDGSBASE:
-	case ZYDIS_MNEMONIC_WRGSBASE:
-		return true;
-	default:
-		return i->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS;
-	}
+	return trace_is_foreign(i) || i->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS;
 }
 
 /* One more step at pc. False: there is none. */

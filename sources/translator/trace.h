@@ -112,6 +112,9 @@ struct trace {
 /* False when there is no code at pc. Stops the process where there are bytes that are no instruction. */
 bool trace_make(struct trace *t, uint64_t pc);
 
+/* An instruction of another system, which the translator refuses when it is come to. */
+bool trace_is_foreign(const ZydisDecodedInstruction *i);
+
 /* ---- tablejumps.c ---- */
 
 #define TABLEJUMPS_ENTRIES 1024u         /* more are not looked at */

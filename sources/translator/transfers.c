@@ -368,16 +368,9 @@ void transfers_last(struct maker *m, const struct step *s)
 			pathcode_on(m, s, s->next);
 		exits_add(m, CONDITION_NONE, s->next);
 		break;
-	case ZYDIS_MNEMONIC_INT:
-	case ZYDIS_MNEMONIC_SYSENTER:
-	case ZYDIS_MNEMONIC_IRET:
-	case ZYDIS_MNEMONIC_IRETD:
-	case ZYDIS_MNEMONIC_IRETQ:
-	case ZYDIS_MNEMONIC_RDGSBASE:
-	case ZYDIS_MNEMONIC_WRGSBASE:
-		dispatch_refuse("an instruction of another system", s->pc);
-		break;
 	default:
+		if (trace_is_foreign(&s->i))
+			dispatch_refuse("an instruction of another system", s->pc);
 		emit_short_branch(m, s);
 		break;
 	}
