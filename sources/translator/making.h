@@ -4,6 +4,7 @@
  *
  *   trace.c      which instructions, and what is known of them
  *   effects.c    what they use and overwrite, and what comes behind them wants
+ *   flagreturns.c   whether flags come back from a call, which the ABI forbids
  *   outline.h    how long they are and where they lead, without decoding each
  *   checks.c     the checks of their reads and writes: where, and what they are
  *   stalereads.c reads that most often do not pass

@@ -203,7 +203,7 @@ static void look_across_call(struct trace *t, const struct step *s)
 	if (s->i.mnemonic != ZYDIS_MNEMONIC_CALL || runtime.flags_cross_calls)
 		return;
 	/* Nobody may look behind a call there; and Erlang, whose code is shared memory, does pass flags back. */
-	if (t->doubt || effects_begins_with_flags(s->next) || (s->i.raw.imm[0].is_relative &&
+	if (t->doubt || (effects_begins_with_flags(s->next) && flagreturns_may(s)) || (s->i.raw.imm[0].is_relative &&
 	    (effects_begins_with_flags(target_of(s)) || effects_flags_pass(target_of(s), s->next))))
 		t->entry_flags = true;
 }

@@ -174,6 +174,11 @@ bool effects_begins_with_flags(uint64_t pc);
  */
 bool effects_flags_pass(uint64_t function, uint64_t behind);
 
+/* ---- flagreturns.c ---- */
+
+/* Behind the call code begins with a use of flags. May they come from the call? In doubt they may. */
+bool flagreturns_may(const struct step *call);
+
 /* ---- doubts.c ---- */
 
 /* May an instruction there change without our notice? Near the end of a page the next one counts as well. */
