@@ -40,6 +40,19 @@ struct library {
 	const uint32_t *gnu_hash;
 };
 
+/* One segment, over the room that is reserved for all of them; what lies behind the file's part of it is 0 already. */
+static bool map_segment(long fd, uint64_t base, const Elf64_Phdr *s)
+{
+	uint64_t start = s->p_vaddr & ~(uint64_t)(SLOPE_PAGE_BYTES - 1), before = s->p_vaddr - start;
+
+	/* Read where it is written to, by relocations first of all. */
+	if (s->p_flags & PF_W)
+		return system_read_at(fd, (void *)(base + s->p_vaddr), s->p_offset, s->p_filesz);
+	return !system_failed(system_call(__NR_mmap, (long)(base + start), (long)(before + s->p_filesz),
+					  PROT_READ | (s->p_flags & PF_X ? PROT_EXEC : 0), MAP_PRIVATE | MAP_FIXED, fd,
+					  (long)(s->p_offset - before)));
+}
+
 static bool map_library(const char *path, struct library *l, uint64_t *dynamic)
 {
 	long fd = system_open(path, O_RDONLY | O_CLOEXEC, 0), at;
@@ -52,13 +65,13 @@ static bool map_library(const char *path, struct library *l, uint64_t *dynamic)
 	for (unsigned i = 0; good && i < head.e_phnum; i++)
 		if (segment[i].p_type == PT_LOAD && segment[i].p_vaddr + segment[i].p_memsz > end)
 			end = segment[i].p_vaddr + segment[i].p_memsz;
-	at = good ? system_call(__NR_mmap, 0, (long)slope_page_round(end), PROT_READ | PROT_WRITE | PROT_EXEC,
+	at = good ? system_call(__NR_mmap, 0, (long)slope_page_round(end), PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : -1;
 	good = good && !system_failed(at);
 	l->base = (uint64_t)at;
 	for (unsigned i = 0; good && i < head.e_phnum; i++) {
 		if (segment[i].p_type == PT_LOAD)
-			good = system_read_at(fd, (void *)(l->base + segment[i].p_vaddr), segment[i].p_offset, segment[i].p_filesz);
+			good = map_segment(fd, l->base, &segment[i]);
 		if (segment[i].p_type == PT_DYNAMIC)
 			*dynamic = l->base + segment[i].p_vaddr;
 	}
@@ -147,6 +160,16 @@ static void *exported(const struct library *l, const char *name)
 	return NULL;
 }
 
+static void lend(struct decoder *d)
+{
+	if (d->lent)
+		return;
+	d->lent = true;
+	__asm__ volatile("rdfsbase %0" : "=r"(d->program_fs));
+	__asm__ volatile("wrfsbase %0" : : "r"(d->guard) : "memory");
+	__asm__ volatile("fxsave64 %0" : "=m"(d->vectors));
+}
+
 bool decoder_init(struct decoder *d, const char *path)
 {
 	struct library l = { 0 };
@@ -165,6 +188,7 @@ bool decoder_init(struct decoder *d, const char *path)
 	if (!init || !d->decode || !d->operands)
 		return false;
 	decoder_begin(d);
+	lend(d);
 	bool good = ZYAN_SUCCESS(init(&d->zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64));
 
 	decoder_end(d);
@@ -173,23 +197,21 @@ bool decoder_init(struct decoder *d, const char *path)
 
 void decoder_begin(struct decoder *d)
 {
-	if (d->open++)
-		return;
-	__asm__ volatile("rdfsbase %0" : "=r"(d->program_fs));
-	__asm__ volatile("wrfsbase %0" : : "r"(d->guard) : "memory");
-	__asm__ volatile("fxsave64 %0" : "=m"(d->vectors));
+	d->open++;
 }
 
 void decoder_end(struct decoder *d)
 {
-	if (--d->open)
+	if (--d->open || !d->lent)
 		return;
+	d->lent = false;
 	__asm__ volatile("fxrstor64 %0" : : "m"(d->vectors));
 	__asm__ volatile("wrfsbase %0" : : "r"(d->program_fs) : "memory");
 }
 
 bool decoder_decode(struct decoder *d, const void *code, size_t length, ZydisDecodedInstruction *instruction)
 {
+	lend(d);
 	return ZYAN_SUCCESS(d->decode(&d->zydis, &d->context, code, length, instruction));
 }
 

@@ -3,7 +3,7 @@
  * Zydis as the decoder of the program's instructions. It comes as a shared
  * library only; we map it ourselves and give it the few functions that it
  * calls. It expects a stack guard at %fs:0x28 and uses vector registers, so
- * decoding happens between decoder_begin and decoder_end, which lend it both.
+ * decoding happens between decoder_begin and decoder_end, and both are lent to it from the first question on.
  */
 #ifndef SLOPE_SOURCES_TRANSLATOR_DECODER_H
 #define SLOPE_SOURCES_TRANSLATOR_DECODER_H
@@ -23,6 +23,7 @@ struct decoder {
 			       const ZydisDecodedInstruction *instruction, ZydisDecodedOperand *operands, ZyanU8 count);
 	ZydisDecoderContext context;
 	unsigned open;               /* how often it was begun */
+	bool lent;                   /* it has been asked since, and so has been lent what it needs */
 	uint64_t program_fs;
 	uint64_t guard[8];           /* what it finds at %fs */
 	unsigned char vectors[512] __attribute__((aligned(16)));

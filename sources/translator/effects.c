@@ -6,6 +6,7 @@
 
 #include "sources/translator/outline.h"
 #include "sources/translator/runtime.h"
+#include "sources/translator/templates.h"
 
 #define LOOK_AHEAD 10u
 #define FUNCTION_AHEAD 100u
@@ -50,6 +51,7 @@ static struct {
 	struct effect effect[KNOWN]; /* of code that nobody may write */
 	struct form form[1u << FORMS_LOG2][2];
 	struct outlines outlines;
+	struct templates templates;
 } known;
 
 static bool decode(void *data, const void *code, size_t bytes, ZydisDecodedInstruction *i)
@@ -195,29 +197,39 @@ static enum way_on way_of(const struct outline *o)
 	}
 }
 
+static void find_form(struct form *f, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand)
+{
+	effects_flags(i, &f->flag_uses, &f->flag_kills);
+	effects_registers(i, operand, &f->uses, &f->kills);
+}
+
+static struct form *known_form(uint64_t form)
+{
+	struct form *f = known.form[form * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FORMS_LOG2)], other;
+
+	if (f->form == form)
+		return f;
+	other = f[0];
+	f[0] = f[1];
+	f[1] = other;
+	return f;
+}
+
 /* What the instruction does, and so all others of its form; in `own` where its constants matter. NULL: it is none. */
 static const struct form *form_of(const void *code, size_t bytes, uint64_t form, struct form *own)
 {
 	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction i;
-	struct form *f = known.form[form * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FORMS_LOG2)], other;
+	struct form *f = form ? known_form(form) : own;
 
 	if (form && f->form == form)
 		return f;
-	if (form) {
-		other = f[0];
-		f[0] = f[1];
-		f[1] = other;
-		if (f->form == form)
-			return f;
-	}
 	if (!decoder_decode(&runtime.decoder, code, bytes, &i) || !decoder_operands(&runtime.decoder, &i, operand))
 		return NULL;
-	if (!form || (shifts(&i) && i.raw.imm[0].size))
+	if (shifts(&i) && i.raw.imm[0].size)
 		f = own;
 	f->form = form;
-	effects_flags(&i, &f->flag_uses, &f->flag_kills);
-	effects_registers(&i, operand, &f->uses, &f->kills);
+	find_form(f, &i, operand);
 	return f;
 }
 
@@ -269,6 +281,36 @@ static const struct effect *effect_at(uint64_t pc, struct effect *own, uint64_t 
 	if (e->pc != pc || e->changes != runtime.space.changes)
 		find_effect(e, pc, bytes);
 	return e;
+}
+
+static bool decode_all(void *data, const void *code, size_t bytes, ZydisDecodedInstruction *i, ZydisDecodedOperand *operand)
+{
+	(void)data;
+	return decoder_decode(&runtime.decoder, code, bytes, i) && decoder_operands(&runtime.decoder, i, operand);
+}
+
+const ZydisDecodedOperand *effects_decode(struct step *s, size_t bytes)
+{
+	const void *code = (const void *)s->pc;
+	struct outline o;
+	const ZydisDecodedOperand *operand = effects_outline(code, bytes, &o) ?
+					     templates_find(&known.templates, code, bytes, &o, decode_all, NULL, &s->i) : NULL;
+
+	if (!operand)
+		return NULL;
+	struct form own, *f = o.form ? known_form(o.form) : &own;
+
+	if (f == &own || f->form != o.form) {
+		if (shifts(&s->i) && s->i.raw.imm[0].size)
+			f = &own;
+		f->form = o.form;
+		find_form(f, &s->i, operand);
+	}
+	s->uses = f->uses;
+	s->kills = f->kills;
+	s->flag_uses = f->flag_uses;
+	s->flag_kills = f->flag_kills;
+	return operand;
 }
 
 /* ---- what comes behind ---- */

@@ -6,6 +6,7 @@
  *   effects.c    what they use and overwrite, and what comes behind them wants
  *   flagreturns.c   whether flags come back from a call, which the ABI forbids
  *   outline.h    how long they are and where they lead, without decoding each
+ *   templates.h  decoded instructions, without decoding each
  *   checks.c     the checks of their reads and writes: where, and what they are
  *   stalereads.c reads that most often do not pass
  *   rates.c      which these are: counted in the first translation of each block

@@ -9,7 +9,7 @@
 #include "sources/translator/runtime.h"
 
 #define BLOCK_MAX 60u            /* instructions, as Valgrind's blocks have: only there it sees that code runs into a function */
-#define BRANCHES_MAX 6u
+#define BRANCHES_MAX 3u
 #define SPARE_REGISTERS 2u       /* so many, besides the stack pointer, a trace leaves unmentioned */
 #define ACCESSES_OF_ONE 8u       /* no instruction has more */
 
@@ -310,41 +310,40 @@ static bool is_refused(const ZydisDecodedInstruction *i)
 	return trace_is_foreign(i) || i->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS;
 }
 
-/* One more step at pc. False: there is none. */
-static bool add_step(struct trace *t, uint64_t pc, ZydisDecodedOperand *operand)
+/* One more step at pc: its operands. NULL: there is none. */
+static const ZydisDecodedOperand *add_step(struct trace *t, uint64_t pc)
 {
 	struct step *s = &t->step[t->steps];
 	size_t bytes = effects_readable(pc);
+	const ZydisDecodedOperand *operand;
 
-	/* The decoder clears its own, and the origins come later: most of it. */
+	/* The decoder's part is copied whole, and the origins come later: most of it. */
 	memset(&s->pc, 0, offsetof(struct step, origin) - offsetof(struct step, pc));
 	s->pc = pc;
-	if (bytes && decoder_decode(&runtime.decoder, (const void *)pc, bytes, &s->i)) {
-		s->next = pc + s->i.length;
-		s->far = far_operand(s);
-	}
-	bool looks = observer.on || s->far || (observer.looks && may_set_stack(&s->i));
-
-	if (!s->next || ((looks || t->doubt) && !decoder_operands(&runtime.decoder, &s->i, operand))) {
+	operand = bytes ? effects_decode(s, bytes) : NULL;
+	if (!operand) {
 		if (!t->steps && bytes)
 			dispatch_refuse("an instruction that the decoder does not know", pc);
-		return false;            /* it may never come to this */
+		return NULL;             /* it may never come to this */
 	}
 	if (t->steps && is_refused(&s->i))
-		return false;            /* nor to this: data behind a trap, in SBCL's code */
+		return NULL;             /* nor to this: data behind a trap, in SBCL's code */
+	s->next = pc + s->i.length;
+	s->far = far_operand(s);
 	s->kind = kind_of(t, s);
-	effects_flags(&s->i, &s->flag_uses, &s->flag_kills);
-	if (looks)
-		effects_registers(&s->i, operand, &s->uses, &s->kills);
+	bool looks = observer.on || s->far || (observer.looks && may_set_stack(&s->i));
+
+	if (!looks)
+		s->uses = s->kills = 0;
 	if (observer.vectors)
 		s->vectors = (uint16_t)vectors_named(&s->i, operand);
 	s->moves_stack = looks && observer.looks && accesses_sets_stack(&s->i, operand);
-	return true;
+	return operand;
 }
 
 bool trace_make(struct trace *t, uint64_t pc)
 {
-	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
+	const ZydisDecodedOperand *operand;
 	struct origin origin[REGISTERS];
 	unsigned branches = 0, in_block = 0;
 	uint32_t instructions = 0, blocks = 1;
@@ -366,7 +365,8 @@ bool trace_make(struct trace *t, uint64_t pc)
 
 		if ((in_block == BLOCK_MAX && is_border(here)) || (t->steps && doubts_at(here) != t->doubt))
 			break;
-		if (!add_step(t, here, operand) || (observer.on && mentions_too_many(t, s)))
+		operand = add_step(t, here);
+		if (!operand || (observer.on && mentions_too_many(t, s)))
 			break;
 		/* Then a signal can be delivered in the middle of it: the block's start is where it goes on. */
 		if (!observer.on && s->kind == STEP_REPEATED && t->steps)

@@ -158,6 +158,12 @@ size_t effects_readable(uint64_t pc);
 /* The same for code that the trace is not made of, but of which something is to be known: nothing is of what is doubted. */
 size_t effects_ahead(uint64_t pc);
 
+/*
+ * The instruction at s->pc, which is of at most so many bytes: what it is, and what it uses and overwrites. Its operands, all of
+ * them, good until the next call; NULL: there is none. The decoder is begun.
+ */
+const ZydisDecodedOperand *effects_decode(struct step *s, size_t bytes);
+
 /* What the code at pc wants, as far as a look ahead shows. The decoder is begun. */
 struct wanted effects_wanted(uint64_t pc);
 /* An instruction in outline. */
