@@ -57,7 +57,7 @@ static void copy(struct maker *m, const struct step *s)
 	const ZydisDecodedInstruction *i = &s->i;
 	const uint8_t *code = (const uint8_t *)s->pc;
 
-	if (i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS)
+	if (trace_uses_gs(i))
 		dispatch_refuse("use of %gs", s->pc);
 	if (s->far) {
 		copy_far(m, s);

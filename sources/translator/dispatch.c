@@ -107,6 +107,12 @@ static bool may_remember(const struct site *site, uint64_t pc)
 	return false;
 }
 
+/* The branch that has led there; 0: it was a return. */
+static uint64_t branch_of(const struct site *site, uint64_t pc)
+{
+	return site->kind == SITE_INDIRECT || site->kind == SITE_RETURN ? site->target : pc;
+}
+
 /* The cache may have been emptied since the site left: then there is nothing to link. */
 static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t generation)
 {
@@ -127,7 +133,7 @@ static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t gen
 	else if (block && site->kind == SITE_DIRECT && branch.patch && generation == runtime.cache.generation)
 		codecache_link(&runtime.cache, &branch, block);
 	lock_give(&runtime.lock);
-	return block ? block->code : pc;     /* no code is there: let the processor say so */
+	return block ? block->code : raising_branched(context_here(), pc, branch_of(site, pc));
 }
 
 void slope_dispatch(const void *at, struct context *ctx)

@@ -96,7 +96,7 @@ uint64_t startstack_make(const uint64_t *own, const struct image *image, const s
 /*
  * The translation of the code at `pc`, made now; the cache has room, and the
  * lock is held. It borrows the register `prefer`, which whoever comes first has borrowed, if it can; -1: any.
- * NULL: no code is there. Stops the process where it cannot be made.
+ * NULL: no code is there, or some that raises a signal. Stops the process where it cannot be made.
  */
 const struct block *blocks_translate(uint64_t pc, int prefer);
 
@@ -104,12 +104,12 @@ const struct block *blocks_translate(uint64_t pc, int prefer);
 
 /* What a site is, SITE_* of context.h: the record lies behind the call to slope_gate_leave. */
 struct site {
-	uint64_t target;             /* the program's address to go on at; SITE_INDIRECT: the context has it */
+	uint64_t target;             /* the program's address to go on at; SITE_INDIRECT: the context has it, and this is the branch's own */
 	uint32_t kind;
 	struct codecache_branch branch;      /* SITE_DIRECT; elsewhere all but the first number may be missing */
 } __attribute__((packed));
 
-/* The block at the program's address, made on first use; NULL: no code is there. */
+/* The block at the program's address, made on first use; NULL: there is none to be made, and raising.c knows what to do. */
 const struct block *dispatch_block(uint64_t pc);
 /* The block in the making is made of the code there: it dies when that is written, unmapped or protected otherwise. */
 void dispatch_depends_on(uint64_t address);
@@ -185,6 +185,13 @@ struct room *rooms_take(uint64_t shadow_bytes);
 void rooms_clear(struct room *room);
 /* After a fork: no other thread uses any. */
 void rooms_only(struct room *room);
+
+/* ---- raising.c ---- */
+
+/* Where the processor is to go for an address that has no block, to raise the signal that is due there; with flags that may become others. */
+uint64_t raising_place(uint64_t pc, uint64_t *flags);
+/* The same where the branch at this address has led there (0: a return), with the registers and flags in the context. */
+uint64_t raising_branched(struct context *ctx, uint64_t pc, uint64_t branch);
 
 /* ---- threading.c ---- */
 

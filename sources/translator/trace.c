@@ -12,6 +12,7 @@
 #define BRANCHES_MAX 6u
 #define SPARE_REGISTERS 2u       /* so many, besides the stack pointer, a trace leaves unmentioned */
 #define ACCESSES_OF_ONE 8u       /* no instruction has more */
+#define GS_NUMBER 5              /* among segment registers */
 
 /* ---- origins ---- */
 
@@ -109,7 +110,6 @@ static bool is_request(const struct trace *t, uint64_t pc)
 bool trace_is_foreign(const ZydisDecodedInstruction *i)
 {
 	switch (i->mnemonic) {
-	case ZYDIS_MNEMONIC_INT:
 	case ZYDIS_MNEMONIC_SYSENTER:
 	case ZYDIS_MNEMONIC_IRET:
 	case ZYDIS_MNEMONIC_IRETD:
@@ -120,6 +120,15 @@ bool trace_is_foreign(const ZydisDecodedInstruction *i)
 	default:
 		return false;
 	}
+}
+
+bool trace_uses_gs(const ZydisDecodedInstruction *i)
+{
+	bool loads = (i->mnemonic == ZYDIS_MNEMONIC_MOV && i->opcode == 0x8e && i->raw.modrm.reg == GS_NUMBER) ||
+		     (i->mnemonic == ZYDIS_MNEMONIC_POP && i->opcode == 0xa9 && i->opcode_map == ZYDIS_OPCODE_MAP_0F) ||
+		     i->mnemonic == ZYDIS_MNEMONIC_LGS;
+
+	return loads || i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS;
 }
 
 static enum step_kind kind_of(const struct trace *t, const struct step *s)
@@ -139,7 +148,8 @@ static enum step_kind kind_of(const struct trace *t, const struct step *s)
 	default:
 		break;
 	}
-	if (s->i.meta.category == ZYDIS_CATEGORY_COND_BR)
+	/* The end of a transaction counts as one to the decoder. */
+	if (s->i.meta.category == ZYDIS_CATEGORY_COND_BR && s->i.raw.imm[0].is_relative)
 		return s->i.opcode >= 0xe0 && s->i.opcode <= 0xe3 ? STEP_LAST : STEP_BRANCH;
 	return effects_is_repeated(&s->i) ? STEP_REPEATED : STEP_PLAIN;
 }
@@ -307,7 +317,7 @@ static bool may_set_stack(const ZydisDecodedInstruction *i)
 /* What dispatch_refuse() is for, when it is come to. */
 static bool is_refused(const ZydisDecodedInstruction *i)
 {
-	return trace_is_foreign(i) || i->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS;
+	return trace_is_foreign(i) || i->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || trace_uses_gs(i);
 }
 
 /* One more step at pc. False: there is none. */
@@ -325,11 +335,10 @@ static bool add_step(struct trace *t, uint64_t pc, ZydisDecodedOperand *operand)
 	}
 	bool looks = observer.on || s->far || (observer.looks && may_set_stack(&s->i));
 
-	if (!s->next || ((looks || t->doubt) && !decoder_operands(&runtime.decoder, &s->i, operand))) {
-		if (!t->steps && bytes)
-			dispatch_refuse("an instruction that the decoder does not know", pc);
-		return false;            /* it may never come to this */
-	}
+	if (!s->next || ((looks || t->doubt) && !decoder_operands(&runtime.decoder, &s->i, operand)))
+		return false;            /* it may never come to this; what then comes of it raising.c knows */
+	if (s->i.mnemonic == ZYDIS_MNEMONIC_INT || s->i.mnemonic == ZYDIS_MNEMONIC_INT1)
+		return false;
 	if (t->steps && is_refused(&s->i))
 		return false;            /* nor to this: data behind a trap, in SBCL's code */
 	s->kind = kind_of(t, s);

@@ -109,11 +109,13 @@ struct trace {
 	bool entry_flags;            /* a function that it calls or returns to wants flags from the other side of the call */
 };
 
-/* False when there is no code at pc. Stops the process where there are bytes that are no instruction. */
+/* False when there is no code at pc, or code that raises a signal and does nothing else. */
 bool trace_make(struct trace *t, uint64_t pc);
 
 /* An instruction of another system, which the translator refuses when it is come to. */
 bool trace_is_foreign(const ZydisDecodedInstruction *i);
+/* The same for one that has an operand relative to %gs, or loads it. */
+bool trace_uses_gs(const ZydisDecodedInstruction *i);
 
 /* ---- tablejumps.c ---- */
 
