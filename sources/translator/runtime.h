@@ -7,6 +7,7 @@
  *   system.c            system calls, words, pages
  *   space.c             the program's memory map
  *   loading.c           the program and its interpreter into memory
+ *   sanitizers.c        programs that want to lie elsewhere in it
  *   startstack.c        what the program finds on its stack
  *   decoder.c           Zydis
  *   codecache.c         translated blocks: finding, linking, throwing away
@@ -76,7 +77,8 @@ struct image {
 
 enum loading {
 	LOADING_DONE, LOADING_NOT_FOUND, LOADING_NOT_ELF, LOADING_OTHER_MACHINE, LOADING_BROKEN, LOADING_NO_ROOM,
-	LOADING_PRIVILEGED, LOADING_NO_INTERPRETER,
+	LOADING_PRIVILEGED, LOADING_NO_INTERPRETER, LOADING_SANITIZED,
+	LOADING_ADDRESS_SANITIZED, LOADING_LEAK_SANITIZED,   /* and Valgrind is none for it either */
 };
 
 /* Maps an ELF program into the program's space. */
@@ -85,6 +87,11 @@ enum loading loading_image(const char *path, struct image *image);
 enum loading loading_probe(const char *path, char *script_line, size_t room);
 /* Why not, in words. */
 const char *loading_reason(enum loading how);
+
+/* ---- sanitizers.c ---- */
+
+/* One of LOADING_*SANITIZED, if the program is built with one that has no room here; else LOADING_DONE. */
+enum loading sanitizers_in(const char *path);
 
 /* ---- startstack.c ---- */
 
