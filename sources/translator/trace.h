@@ -46,6 +46,9 @@ struct access {
 	/* Gathers and scatters, too: the vector of indices (0: there is none), and bytes of one of them. */
 	uint16_t indices;
 	uint8_t index_bytes;
+	/* A bit's number in a register says which of the units from there on it is (bt and its like), or the lowest byte which byte (xlat). */
+	bool indexed;
+	uint8_t by;                  /* this register */
 };
 
 /* A register's value: something unknown with a number, plus a constant. */
