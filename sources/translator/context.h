@@ -272,6 +272,10 @@ struct context {
 	uint64_t faults_blocked;         /* which the program believes to be: the kernel does not hear of it */
 	struct lent lent[CONTEXT_LENT];
 	struct raising raising;
+	/* The program has set the trap flag: signals.c. */
+	bool stepping;
+	bool step_due;                   /* and an instruction has begun, behind which it is to be told */
+	uint64_t pushed_at;              /* the cache's address behind a push of flags that is under way, or 0 */
 	/* threading.c */
 	struct context *next;            /* of all threads */
 	struct room *room;               /* NULL: the first thread's */

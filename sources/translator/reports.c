@@ -225,7 +225,8 @@ static void load_address(struct emit *e, const struct address *at, bool keep_rsi
 static void indexed_cell(uint64_t address, uint64_t kind, uint64_t index)
 {
 	uint64_t bytes = kind & 0xff;
-	int64_t units = bytes == 1 ? (uint8_t)index : bytes == 2 ? (int16_t)index >> 4 : bytes == 4 ? (int32_t)index >> 5 : (int64_t)index >> 6;
+	int64_t units = bytes == 1 ? (uint8_t)index : bytes == 2 ? (int16_t)index >> 4 :
+			bytes == 4 ? (int32_t)index >> 5 : (int64_t)index >> 6;
 
 	if (kind & MASKED_WRITE)
 		reports_write(address + (uint64_t)units * bytes, bytes);

@@ -6,6 +6,7 @@
  *   faults.c        where in the program a fault happened, and those that are ours: writes to code,
  *   lending.c       and our own writes below the end of a stack
  *   raising.c       code that raises a signal instead of running
+ *   stepping.c      programs that set the trap flag
  *   dispositions.c  the program's system calls about handlers, masks and stacks
  *
  * What others call is in runtime.h.
@@ -70,6 +71,15 @@ bool raising_is_trap(const siginfo_t *info, uint64_t rip);
 bool raising_tries(uint64_t rip);
 /* The program's address, where the signal is the copy's; then its words are as they should be. FAULTS_NOWHERE: it is another. */
 uint64_t raising_pc(int number, siginfo_t *info, struct ucontext *uc);
+
+/* ---- stepping.c ---- */
+
+/* Before a step in the cache, and after one: what pushf and popf have to do with the trap flag is the program's. */
+void stepping_mind_flags(struct ucontext *uc);
+/* Nothing of ours has set the flag: has the program, by popf? */
+bool stepping_has_popped(uint64_t rip);
+/* One instruction of the program's, and then it is to be told. */
+void stepping_begin(struct ucontext *uc, uint64_t pc);
 
 /* ---- faults.c ---- */
 

@@ -122,6 +122,11 @@ bool trace_is_foreign(const ZydisDecodedInstruction *i)
 	}
 }
 
+bool trace_sets_all_flags(const ZydisDecodedInstruction *i)
+{
+	return i->mnemonic == ZYDIS_MNEMONIC_POPFQ || i->mnemonic == ZYDIS_MNEMONIC_POPF;
+}
+
 bool trace_uses_gs(const ZydisDecodedInstruction *i)
 {
 	bool loads = (i->mnemonic == ZYDIS_MNEMONIC_MOV && i->opcode == 0x8e && i->raw.modrm.reg == GS_NUMBER) ||
@@ -369,7 +374,7 @@ bool trace_make(struct trace *t, uint64_t pc)
 	doubts_begin(t, pc, effects_readable(pc));
 	for (unsigned r = 0; r < REGISTERS; r++)
 		origin[r] = unknown(t);
-	while (!ended && t->steps < TRACE_STEPS && t->accesses + ACCESSES_OF_ONE < TRACE_ACCESSES) {
+	while (!ended && t->steps < (t->alone ? 1 : TRACE_STEPS) && t->accesses + ACCESSES_OF_ONE < TRACE_ACCESSES) {
 		struct step *s = &t->step[t->steps];
 		uint64_t here = t->next;
 
@@ -395,13 +400,14 @@ bool trace_make(struct trace *t, uint64_t pc)
 		t->next = s->next;
 		if (s->kind == STEP_PLAIN) {
 			/* What lies behind a trap need not be code (SBCL keeps a number there). */
-			ended = doubts_end(t, s, operand) || s->i.mnemonic == ZYDIS_MNEMONIC_INT3 || s->i.mnemonic == ZYDIS_MNEMONIC_UD2;
+			ended = doubts_end(t, s, operand) || s->i.mnemonic == ZYDIS_MNEMONIC_INT3 || s->i.mnemonic == ZYDIS_MNEMONIC_UD2 ||
+				trace_sets_all_flags(&s->i);
 			t->steps++;
 			continue;
 		}
 		t->next = s->kind == STEP_BRANCH || s->kind == STEP_LAST ? way_on(t, s, &branches) : 0;
 		look_across_call(t, s);
-		if (observer.looks && s->kind == STEP_LAST && (t->stub = see_through(s)).target && observer.on)
+		if (observer.looks && !t->alone && s->kind == STEP_LAST && (t->stub = see_through(s)).target && observer.on)
 			accesses_add_word(t, t->stub.slot);
 		t->steps++;
 		ended = !t->next || doubts_end(t, s, operand);

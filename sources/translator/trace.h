@@ -46,7 +46,7 @@ struct access {
 	/* Gathers and scatters, too: the vector of indices (0: there is none), and bytes of one of them. */
 	uint16_t indices;
 	uint8_t index_bytes;
-	/* A bit's number in a register says which of the units from there on it is (bt and its like), or the lowest byte which byte (xlat). */
+	/* A register's value says which of the units from there on it is: a bit's number in bt and its like, the lowest byte in xlat. */
 	bool indexed;
 	uint8_t by;                  /* this register */
 };
@@ -91,6 +91,7 @@ struct stub {
 
 struct trace {
 	uint64_t start;
+	bool alone;                  /* it is its first instruction and no more: the program steps */
 	struct step step[TRACE_STEPS];
 	unsigned steps;
 	struct access access[TRACE_ACCESSES];
@@ -117,7 +118,9 @@ bool trace_make(struct trace *t, uint64_t pc);
 
 /* An instruction of another system, which the translator refuses when it is come to. */
 bool trace_is_foreign(const ZydisDecodedInstruction *i);
-/* The same for one that has an operand relative to %gs, or loads it. */
+/* popf, which may set the trap flag: the last one of its trace, with SIGNALS_BEHIND_POPF behind it. */
+bool trace_sets_all_flags(const ZydisDecodedInstruction *i);
+/* An instruction that is refused, too, since it has an operand relative to %gs, or loads it. */
 bool trace_uses_gs(const ZydisDecodedInstruction *i);
 
 /* ---- tablejumps.c ---- */

@@ -40,7 +40,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	if (name)
 		printf("%s: signal %d, code %d, at %s, address %s, trap %d%s%s\n", name, number, info->si_code,
 		       place((uint64_t)reg[REG_RIP], at), place((uint64_t)info->si_addr, address), (int)reg[REG_TRAPNO],
-		       reg[REG_RBX] == KEPT && reg[REG_R12] == KEPT ? "" : ", wrong registers", reg[REG_EFL] & 0x100 ? ", in steps" : "");
+		       reg[REG_RBX] == KEPT && reg[REG_R12] == KEPT ? "" : ", wrong registers",
+		       reg[REG_EFL] & 0x100 ? ", in steps" : "");
 	reg[REG_RIP] = (greg_t)resume_at;
 }
 
@@ -48,9 +49,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
 static void jump_to(const char *what, uint64_t to)
 {
 	name = what;
-	__asm__ volatile("push %%rbp; sub $128, %%rsp; mov %%rsp, %%rbp; lea 1f(%%rip), %%rdx; mov %%rdx, %[resume]; mov %[kept], %%ebx; mov %[kept], %%r12d;"
+	__asm__ volatile("push %%rbp; sub $128, %%rsp; mov %%rsp, %%rbp; lea 1f(%%rip), %%rdx; mov %%rdx, %[resume];"
+			 "mov %[kept], %%ebx; mov %[kept], %%r12d;"
 			 "jmp *%%rax; 1: mov %%rbp, %%rsp; add $128, %%rsp; pop %%rbp"
-			 : [resume] "=m"(resume_at), "+a"(to) : [kept] "i"(KEPT) : "rbx", "rcx", "rdx", "rsi", "rdi", "r12", "memory", "cc");
+			 : [resume] "=m"(resume_at), "+a"(to) : [kept] "i"(KEPT)
+			 : "rbx", "rcx", "rdx", "rsi", "rdi", "r12", "memory", "cc");
 }
 
 static void writable(int yes)
@@ -93,7 +96,8 @@ static const struct code whole[] = {
 };
 
 static const struct code cut[] = {
-	CODE("cut prefixes", "\x66\x66\x66\x66"), CODE("cut rex", "\x48"), CODE("cut mov", "\x48\x8b"), CODE("cut constant", "\x48\xb8\x11\x22"),
+	CODE("cut prefixes", "\x66\x66\x66\x66"), CODE("cut rex", "\x48"), CODE("cut mov", "\x48\x8b"),
+	CODE("cut constant", "\x48\xb8\x11\x22"),
 	CODE("cut jump", "\xe9\x00"), CODE("cut branch", "\x0f\x84\x10"), CODE("cut call", "\xe8\x00\x00"), CODE("cut vex", "\xc5\xf8"),
 	CODE("cut evex", "\x62\xf1\x7c\x48"), CODE("cut lock", "\xf0\x89"), CODE("cut int", "\xcd"), CODE("cut ud0", "\x0f\xff"),
 	CODE("last push %es", "\x06"), CODE("last int", "\xcd\x21"), CODE("last int1", "\xf1"), CODE("last nops", "\x90\x90"),
@@ -102,7 +106,8 @@ static const struct code cut[] = {
 /* The same code again and again, with what cannot run in its middle, on a way that is taken rarely, or never. */
 static __attribute__((noinline)) uint64_t rarely(uint64_t i)
 {
-	__asm__ volatile("test $63, %0; jnz 1f; .byte 0x06, 0xff, 0xff; add $5, %0; 1: cmp $1000000, %0; jb 2f; .byte 0x0f, 0x04, 0xd6; 2: lea 3(%0), %0"
+	__asm__ volatile("test $63, %0; jnz 1f; .byte 0x06, 0xff, 0xff; add $5, %0;"
+			 "1: cmp $1000000, %0; jb 2f; .byte 0x0f, 0x04, 0xd6; 2: lea 3(%0), %0"
 			 : "+r"(i) : : "cc");
 	return i;
 }
