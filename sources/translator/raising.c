@@ -151,6 +151,13 @@ uint64_t raising_branched(struct context *ctx, uint64_t pc, uint64_t branch)
 	return place;
 }
 
+void raising_ends(struct context *ctx)
+{
+	if (ctx->raising.pages)
+		system_release(ctx->raising.pages, 2 * SLOPE_PAGE_BYTES);
+	ctx->raising.pages = NULL;
+}
+
 /* ---- the signal ---- */
 
 static bool is_there(const struct raising *r, uint64_t rip)

@@ -202,6 +202,8 @@ void rooms_only(struct room *room);
 uint64_t raising_place(uint64_t pc, uint64_t *flags);
 /* The same where the branch at this address has led there (0: a return), with the registers and flags in the context. */
 uint64_t raising_branched(struct context *ctx, uint64_t pc, uint64_t branch);
+/* The thread has ended, and will come to no such address any more. */
+void raising_ends(struct context *ctx);
 
 /* ---- threading.c ---- */
 

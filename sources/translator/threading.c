@@ -323,6 +323,7 @@ long threading_exit(struct context *ctx, int status)
 	lock_give(&runtime.lock);
 	if (threading_wanted(ctx))
 		arrive();
+	raising_ends(ctx);
 	if (!ctx->room)
 		for (;;)
 			system_call(__NR_exit, status, 0, 0, 0, 0, 0);
