@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "cli/messages.h"
 #include "cli/program.h"
 #include "cli/sampled.h"
 
 #define LINE_BYTES 512u
+#define STATUS_FOR_NOBODY 71     /* of slope-translator --check: Valgrind cannot run it either */
 
 /* The translator's own lines end with the advice to take Valgrind; here that is somebody else's to give. */
 static void cut_advice(char *line)
@@ -22,7 +24,8 @@ static void cut_advice(char *line)
 		*advice = '\0';
 }
 
-char *slope_observer_obstacle(const struct slope_launcher *launcher, const char *file, uint64_t cell_bytes)
+/* `*nobody`: it is in Valgrind's way, too. */
+static char *obstacle_to(const struct slope_launcher *launcher, const char *file, uint64_t cell_bytes, bool *nobody)
 {
 	char line[LINE_BYTES], cell[32];
 	char *argv[] = { launcher->translator, "--check", cell, "--", (char *)(file ? file : SLOPE_SMALLEST_PROGRAM), NULL };
@@ -35,9 +38,18 @@ char *slope_observer_obstacle(const struct slope_launcher *launcher, const char 
 
 	if (status == 0)
 		return NULL;
-	cut_advice(line);
+	*nobody = WIFEXITED(status) && WEXITSTATUS(status) == STATUS_FOR_NOBODY;
+	if (!*nobody)
+		cut_advice(line);
 	return *line ? slope_text("%s", strncmp(line, "slope: ", 7) ? line : line + 7)
 		     : slope_text("%s does not start (wait status %d)", launcher->translator, status);
+}
+
+char *slope_observer_obstacle(const struct slope_launcher *launcher, const char *file, uint64_t cell_bytes)
+{
+	bool nobody = false;
+
+	return obstacle_to(launcher, file, cell_bytes, &nobody);
 }
 
 static bool choose_sampler(struct slope_launcher *launcher, const char *file)
@@ -66,13 +78,16 @@ bool slope_observer_choose(struct slope_launcher *launcher, enum slope_source wa
 		return choose_sampler(launcher, file);
 	if (!asked && !(preferred && launcher->translator))
 		return true;
-	char *obstacle = slope_observer_obstacle(launcher, file, cell_bytes);
+	bool nobody = false;
+	char *obstacle = obstacle_to(launcher, file, cell_bytes, &nobody);
 
 	launcher->translated = !obstacle;
-	if (obstacle && asked)
+	if (nobody)
+		slope_say("%s", obstacle);
+	else if (obstacle && asked)
 		slope_say("--source=translator: %s; use --source=valgrind", obstacle);
 	else if (obstacle)
 		slope_say("Valgrind observes this run, since the translator cannot: %s", obstacle);
 	free(obstacle);
-	return launcher->translated || !asked;
+	return launcher->translated || (!asked && !nobody);
 }

@@ -260,6 +260,29 @@ static void add_elements(struct access *a, const ZydisDecodedInstruction *i, con
 	a->count = (uint8_t)(indices < elements ? indices : elements);
 }
 
+/* Where a register's value selects what is touched beside the operand's own address. */
+static void add_index(struct access *a, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *all)
+{
+	switch (i->mnemonic) {
+	case ZYDIS_MNEMONIC_XLAT:
+		a->at.base = REG_RBX;
+		a->at.index = NO_REGISTER;
+		a->at.scale_log2 = 0;
+		a->by = REG_RAX;
+		a->indexed = true;
+		break;
+	case ZYDIS_MNEMONIC_BT:
+	case ZYDIS_MNEMONIC_BTC:
+	case ZYDIS_MNEMONIC_BTR:
+	case ZYDIS_MNEMONIC_BTS:
+		a->indexed = all[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
+		a->by = a->indexed ? (uint8_t)accesses_register(all[1].reg.value) : 0;
+		break;
+	default:
+		break;
+	}
+}
+
 static bool size_has_check(uint64_t bytes)
 {
 	return bytes == 1 || bytes == 2 || (bytes % 4 == 0 && bytes <= 64);
@@ -280,9 +303,8 @@ static void add_operand(struct trace *t, const ZydisDecodedInstruction *i, const
 		return;
 	bool many = o->mem.type == ZYDIS_MEMOP_TYPE_VSIB && index_bytes(i);
 
-	if ((!many && o->mem.type != ZYDIS_MEMOP_TYPE_MEM) || i->mnemonic == ZYDIS_MNEMONIC_XLAT ||
-	    (many && o->mem.segment == ZYDIS_REGISTER_FS)) {
-		say_unseen("xlat, or a gather relative to %fs");
+	if (!many && o->mem.type != ZYDIS_MEMOP_TYPE_MEM) {
+		say_unseen("bounds tables (MPX)");
 		return;
 	}
 	*a = (struct access){
@@ -293,7 +315,8 @@ static void add_operand(struct trace *t, const ZydisDecodedInstruction *i, const
 		add_elements(a, i, o, all);
 	else
 		add_mask(a, i, o, all);
-	a->only_called = a->element || !size_has_check(a->bytes);
+	add_index(a, i, all);
+	a->only_called = a->element || a->indexed || !size_has_check(a->bytes);
 	t->accesses++;
 }
 

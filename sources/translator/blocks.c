@@ -57,7 +57,7 @@ static void copy(struct maker *m, const struct step *s)
 	const ZydisDecodedInstruction *i = &s->i;
 	const uint8_t *code = (const uint8_t *)s->pc;
 
-	if (i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS)
+	if (trace_uses_gs(i))
 		dispatch_refuse("use of %gs", s->pc);
 	if (s->far) {
 		copy_far(m, s);
@@ -162,6 +162,8 @@ static void emit_step(struct maker *m, unsigned step)
 		if (s->moves_stack)
 			emit_save(&m->e, REG_RSP, CTX_OLD_SP);
 		blocks_copy(m, s);
+		if (trace_sets_all_flags(&s->i))
+			emit_byte(&m->e, SIGNALS_BEHIND_POPF);
 		break;
 	case STEP_BRANCH:
 		exits_branch(m, step);
@@ -306,7 +308,7 @@ static void emit_steps(struct maker *m)
 }
 
 /* NULL: there is no code; all blocks must be made anew; or paths have begun where nobody had expected it. */
-static const struct block *translate(uint64_t pc, int prefer)
+static const struct block *translate(uint64_t pc, int prefer, bool alone)
 {
 	struct maker *m = &maker;
 	const struct block *block;
@@ -317,6 +319,7 @@ static const struct block *translate(uint64_t pc, int prefer)
 	decoder_begin(&runtime.decoder);
 	if (observer.paths)
 		pathplaces_at(pc);
+	m->trace.alone = alone;
 	there = trace_make(&m->trace, pc);
 	if (!there) {
 		decoder_end(&runtime.decoder);
@@ -338,7 +341,7 @@ static const struct block *translate(uint64_t pc, int prefer)
 	m->checks = 0;
 	if (observer.on)
 		checks_place(m);
-	m->counted = rates_begin(pc, checks_can_count(m), &prefer);
+	m->counted = rates_begin(pc, !alone && checks_can_count(m), &prefer);
 	choose_registers(m, prefer);
 	checks_borrow(m);
 	choose_count(m);
@@ -363,17 +366,18 @@ static const struct block *translate(uint64_t pc, int prefer)
 		codecache_abandon(&runtime.cache, m->call_pc);
 		return NULL;
 	}
-	block = codecache_add(&runtime.cache, pc, end, m->e.at, m->mark, m->marks);
+	block = codecache_add(&runtime.cache, pc, alone, end, m->e.at, m->mark, m->marks);
 	if (!block)
 		system_stop("no memory for translated code", NULL);
 	m->facts.counts = m->counted != NULL;
+	m->facts.alone = alone;
 	((struct block *)block)->facts = m->facts;
 	((struct block *)block)->call_pc = m->call_pc;
 	((struct block *)block)->landing = landing;
 	return block;
 }
 
-const struct block *blocks_translate(uint64_t pc, int prefer)
+const struct block *blocks_translate(uint64_t pc, int prefer, bool alone)
 {
 	const struct block *block;
 	uint64_t surprises;
@@ -381,7 +385,7 @@ const struct block *blocks_translate(uint64_t pc, int prefer)
 	/* What was known while it was made, and is no longer, is known no more the next time. */
 	do {
 		surprises = pathvalues_surprises();
-		block = translate(pc, prefer);
+		block = translate(pc, prefer, alone);
 	} while (!block && surprises != pathvalues_surprises());
 	return block;
 }

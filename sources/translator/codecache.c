@@ -11,6 +11,7 @@
 #define BLOCK_MAX_BYTES 65536u           /* no part of a translation is longer */
 #define COLD_AT (PLAN_CACHE + (PLAN_CACHE_END - PLAN_CACHE) / 8 * 3)
 #define ANY_PAGE UINT64_MAX              /* what depends on more pages than can be noted */
+#define ALONE (UINT64_C(1) << 63)         /* added to the address that such a block is found by */
 #define NO_PC 1u                         /* no branch of a program that goes on goes there */
 
 /* A branch that goes to a block: back to its own way out, and it is unlinked. */
@@ -90,6 +91,14 @@ const struct block *codecache_find(const struct codecache *c, uint64_t pc)
 	const uint64_t *found = slope_map_get(&c->by_pc, pc);
 
 	return found ? (const struct block *)*found : NULL;
+}
+
+const struct block *codecache_find_alone(const struct codecache *c, uint64_t pc)
+{
+	const uint64_t *found = slope_map_get(&c->by_pc, pc | ALONE);
+	const struct block *b = found ? (const struct block *)*found : NULL;
+
+	return b && !b->dead && !b->facts.doubted ? b : NULL;
 }
 
 const struct block *codecache_around(const struct codecache *c, uint64_t code)
@@ -375,12 +384,12 @@ void codecache_abandon(struct codecache *c, uint64_t call)
 	codecache_begin(c);
 }
 
-const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const uint8_t *cold_end,
+const struct block *codecache_add(struct codecache *c, uint64_t pc, bool alone, const uint8_t *end, const uint8_t *cold_end,
 				  const struct mark *mark, uint32_t marks)
 {
 	struct block *b = slope_arena_alloc(&c->arena, sizeof *b + marks * sizeof *mark);
 	bool fresh;
-	uint64_t *place = slope_map_put(&c->by_pc, pc, &fresh);
+	uint64_t *place = slope_map_put(&c->by_pc, alone ? pc | ALONE : pc, &fresh);
 
 	if (!b || !place || !slope_arena_grow(&c->arena, (void **)&c->block, &c->capacity, c->count + 1, sizeof *c->block) ||
 	    !note_pages(c, b))

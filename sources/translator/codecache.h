@@ -42,6 +42,7 @@ struct block_facts {
 	uint16_t stamped;            /* and it is r11: calls, which have left it there */
 	bool entry;                  /* of a function: such branches may not pass its start by */
 	bool doubted;                /* nobody may: doubts.c */
+	bool alone;                  /* of one instruction, for who steps: entered at its start only */
 	bool counts;                 /* its runs: rates.h */
 	int8_t stamp, spare;         /* registers; stamp < 0: none */
 	uint16_t counted;            /* from here on its costs are counted: */
@@ -187,8 +188,11 @@ void codecache_abandon(struct codecache *c, uint64_t call);
 /* The block in the making depends on the code in this page. */
 void codecache_made_of(struct codecache *c, uint64_t address);
 
+/* The block of the instruction there alone. */
+const struct block *codecache_find_alone(const struct codecache *c, uint64_t pc);
+
 /* Keeps a block whose parts end at `end` and `cold_end`, with its marks. NULL when memory runs out. */
-const struct block *codecache_add(struct codecache *c, uint64_t pc, const uint8_t *end, const uint8_t *cold_end,
+const struct block *codecache_add(struct codecache *c, uint64_t pc, bool alone, const uint8_t *end, const uint8_t *cold_end,
 				  const struct mark *mark, uint32_t marks);
 
 /* From now on indirect branches and returns to the block find it by themselves; `fn`, `module` and `begin` as in its target. */

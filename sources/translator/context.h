@@ -201,6 +201,14 @@ struct lent {
 
 #define CONTEXT_LENT 2u
 
+/* Code that raises a signal: raising.c. */
+struct raising {
+	void *pages;                 /* the thread's own; NULL: it has needed none yet */
+	uint64_t pc, place;          /* the program's address, and where a copy of what is there runs */
+	uint64_t limit;              /* the program's address that the end of the first page stands for */
+	bool tried;                  /* in a single step: nobody knows if it will raise anything */
+};
+
 /* What a signal handler has interrupted: stack pointer, address, path; and where its own return address lies. */
 struct interrupted {
 	uint64_t sp, frame, pc, path;
@@ -263,6 +271,11 @@ struct context {
 	bool own_altstack;               /* our own is set */
 	uint64_t faults_blocked;         /* which the program believes to be: the kernel does not hear of it */
 	struct lent lent[CONTEXT_LENT];
+	struct raising raising;
+	/* The program has set the trap flag: signals.c. */
+	bool stepping;
+	bool step_due;                   /* and an instruction has begun, behind which it is to be told */
+	uint64_t pushed_at;              /* the cache's address behind a push of flags that is under way, or 0 */
 	/* threading.c */
 	struct context *next;            /* of all threads */
 	struct room *room;               /* NULL: the first thread's */

@@ -54,13 +54,13 @@ void dispatch_depends_on(uint64_t address)
 }
 
 /* With the lock held, which it may give back for a while. */
-static const struct block *find_or_make(uint64_t pc, int prefer)
+static const struct block *find_or_make(uint64_t pc, int prefer, bool alone)
 {
-	const struct block *block = codecache_find(&runtime.cache, pc);
+	const struct block *block = alone ? codecache_find_alone(&runtime.cache, pc) : codecache_find(&runtime.cache, pc);
 
 	while (!block) {
 		codecache_begin(&runtime.cache);
-		if (codecache_has_room(&runtime.cache) && ((block = blocks_translate(pc, prefer)) || !runtime.start_over))
+		if (codecache_has_room(&runtime.cache) && ((block = blocks_translate(pc, prefer, alone)) || !runtime.start_over))
 			return block;
 		uint64_t generation = runtime.cache.generation;
 
@@ -68,19 +68,29 @@ static const struct block *find_or_make(uint64_t pc, int prefer)
 		lock_give(&runtime.lock);
 		threading_empty_cache(generation);
 		lock_take(&runtime.lock);
-		block = codecache_find(&runtime.cache, pc);
+		block = alone ? codecache_find_alone(&runtime.cache, pc) : codecache_find(&runtime.cache, pc);
 	}
+	return block;
+}
+
+static const struct block *block_at(uint64_t pc, bool alone)
+{
+	const struct block *block;
+
+	lock_take(&runtime.lock);
+	block = find_or_make(pc, -1, alone);
+	lock_give(&runtime.lock);
 	return block;
 }
 
 const struct block *dispatch_block(uint64_t pc)
 {
-	const struct block *block;
+	return block_at(pc, false);
+}
 
-	lock_take(&runtime.lock);
-	block = find_or_make(pc, -1);
-	lock_give(&runtime.lock);
-	return block;
+const struct block *dispatch_alone(uint64_t pc)
+{
+	return block_at(pc, true);
 }
 
 /* The register that the branch hands on, or -1. */
@@ -107,6 +117,12 @@ static bool may_remember(const struct site *site, uint64_t pc)
 	return false;
 }
 
+/* The branch that has led there; 0: it was a return. */
+static uint64_t branch_of(const struct site *site, uint64_t pc)
+{
+	return site->kind == SITE_INDIRECT || site->kind == SITE_RETURN ? site->target : pc;
+}
+
 /* The cache may have been emptied since the site left: then there is nothing to link. */
 static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t generation)
 {
@@ -114,7 +130,7 @@ static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t gen
 	const struct block *block;
 
 	lock_take(&runtime.lock);
-	block = find_or_make(pc, borrowed_before(&branch));
+	block = find_or_make(pc, borrowed_before(&branch), false);
 	bool cased = site->kind == SITE_CASE && context_here()->path_case;
 
 	if (block && cased)
@@ -127,15 +143,20 @@ static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t gen
 	else if (block && site->kind == SITE_DIRECT && branch.patch && generation == runtime.cache.generation)
 		codecache_link(&runtime.cache, &branch, block);
 	lock_give(&runtime.lock);
-	return block ? block->code : pc;     /* no code is there: let the processor say so */
+	return block ? block->code : raising_branched(context_here(), pc, branch_of(site, pc));
 }
 
 void slope_dispatch(const void *at, struct context *ctx)
 {
 	struct site site = *(const struct site *)at;
-	uint64_t generation = runtime.cache.generation, pc = next_pc(&site, ctx);
+	uint64_t generation = runtime.cache.generation, pc;
 	const struct codecache_target *known;
 
+	if (ctx->stepping)
+		ctx->asked = 0;                  /* no system call would be made */
+	pc = next_pc(&site, ctx);
+	if (ctx->stepping)
+		stepping_go_on(ctx, site.kind == SITE_SYSCALL);
 	ctx->fs = program_fs();
 	if (site.kind == SITE_ODD_STACK && !runtime.odd_stack) {
 		runtime.odd_stack = true;

@@ -129,7 +129,7 @@ void exits_finish(struct maker *m)
 
 void exits_on(struct maker *m, int condition, uint64_t target)
 {
-	if (target == m->trace.start && !m->facts.entry && !m->facts.doubted)
+	if (target == m->trace.start && !m->trace.alone && !m->facts.entry && !m->facts.doubted)
 		emit_back(&m->e, condition, m->start + m->facts.inner);
 	else
 		exits_add(m, condition, target);

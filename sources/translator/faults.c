@@ -51,6 +51,14 @@ static void correct_costs(const struct block *block, const struct mark *mark, ui
 		ctx->cost[observer.unit_bb] += (uint64_t)(int64_t)(mark->blocks - (counted ? block->facts.blocks : 0));
 }
 
+void faults_count_trap(void)
+{
+	if (observer.on && observer.unit_ir >= 0)
+		context_here()->cost[observer.unit_ir]++;
+	if (observer.on && observer.unit_bb >= 0)
+		context_here()->cost[observer.unit_bb]++;
+}
+
 /* There is no code any more where doubts.c looked for it. */
 static void undo_look(struct ucontext *uc)
 {

@@ -33,6 +33,15 @@ const char *loading_reason(enum loading how)
 		return "is setuid or setgid, and would run without its privileges";
 	case LOADING_NO_INTERPRETER:
 		return "needs an interpreter (its PT_INTERP) that cannot be opened";
+	case LOADING_SANITIZED:
+		return "is built with the thread or memory sanitizer, which wants memory that the translator has not got; "
+		       "record it with --source=valgrind";
+	case LOADING_ADDRESS_SANITIZED:
+		return "is built with the address sanitizer, which wants memory that neither the translator nor Valgrind has got; "
+		       "build it without -fsanitize=address, or with -static-libasan as well and sample it (--source=sampler)";
+	case LOADING_LEAK_SANITIZED:
+		return "is built with the leak sanitizer, which wants memory that the translator has not got, and may hang under Valgrind; "
+		       "build it without -fsanitize=leak, or sample it (--source=sampler)";
 	case LOADING_DONE:
 		break;
 	}
@@ -203,6 +212,8 @@ enum loading loading_probe(const char *path, char *script_line, size_t room)
 		how = LOADING_NO_INTERPRETER;
 	else if (how == LOADING_DONE && !has_room(&f))
 		how = LOADING_NO_ROOM;
+	else if (how == LOADING_DONE)
+		how = sanitizers_in(path);
 	if (f.fd >= 0)
 		system_close(f.fd);
 	return how;

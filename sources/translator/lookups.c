@@ -127,7 +127,8 @@ static void cold_miss(struct maker *m, const struct cold *c)
 	emit_restore(e, REG_RCX, CTX_REG(REG_RCX));
 	if (c->keep_flags)
 		emit_restore(e, REG_RDX, CTX_REG(REG_RDX));
-	exits_site(m, c->path == LOOKUP_RETURNS ? SITE_RETURN : c->path == LOOKUP_KEEPS ? SITE_CASE : SITE_INDIRECT, 0, NULL);
+	exits_site(m, c->path == LOOKUP_RETURNS ? SITE_RETURN : c->path == LOOKUP_KEEPS ? SITE_CASE : SITE_INDIRECT,
+		   c->path == LOOKUP_RETURNS ? 0 : m->trace.step[m->trace.steps - 1].pc, NULL);
 }
 
 /* The operand of an indirect call or jump into a register. */

@@ -211,6 +211,44 @@ static void spread_cells(uint64_t address, uint64_t kind, uint64_t mask)
 	}
 }
 
+/* The address into rdi; rsi, or rax where that is kept, may change. */
+static void load_address(struct emit *e, const struct address *at, bool keep_rsi)
+{
+	emit_address(e, REG_RDI, at, 0);
+	if (at->in_fs) {
+		emit_bytes(e, keep_rsi ? "\xf3\x48\x0f\xae\xc0" : "\xf3\x48\x0f\xae\xc6", 5);      /* rdfsbase %rax or %rsi */
+		emit_bytes(e, keep_rsi ? "\x48\x8d\x3c\x07" : "\x48\x8d\x3c\x37", 4);              /* lea (%rdi,%rsi), %rdi */
+	}
+}
+
+/* The unit, of so many bytes, that the index selects; of xlat, whose are bytes, the index is a byte. */
+static void indexed_cell(uint64_t address, uint64_t kind, uint64_t index)
+{
+	uint64_t bytes = kind & 0xff;
+	int64_t units = bytes == 1 ? (uint8_t)index : bytes == 2 ? (int16_t)index >> 4 :
+			bytes == 4 ? (int32_t)index >> 5 : (int64_t)index >> 6;
+
+	if (kind & MASKED_WRITE)
+		reports_write(address + (uint64_t)units * bytes, bytes);
+	else
+		reports_read(address + (uint64_t)units * bytes, bytes);
+}
+
+static void report_indexed(struct emit *e, const struct access *a)
+{
+	static const int order[] = { REG_RDX, REG_RAX, REG_RSI };
+	unsigned n = 0;
+
+	while (order[n] == a->at.base || order[n] == a->at.index)
+		n++;
+	emit_move(e, (unsigned)order[n], a->by);
+	load_address(e, &a->at, order[n] == REG_RSI);
+	if (order[n] != REG_RDX)
+		emit_move(e, REG_RDX, (unsigned)order[n]);
+	emit_constant(e, REG_RSI, a->bytes | (a->write ? MASKED_WRITE : 0));
+	end_report(e, (const void *)indexed_cell);
+}
+
 /* The address is that of an index of 0; its own scale is the indices'. */
 static void report_spread(struct emit *e, const struct access *a)
 {
@@ -220,7 +258,7 @@ static void report_spread(struct emit *e, const struct access *a)
 	if (observer.vectors)
 		vectors_load(e, vectors_bit((ZydisRegister)a->indices));
 	emit_keep_vector(e, (ZydisRegister)a->indices);
-	emit_address(e, REG_RDI, &origin, 0);
+	load_address(e, &origin, false);
 	emit_constant(e, REG_RSI, a->element | (a->write ? SCATTERS : 0) | (a->index_bytes == 8 ? LONG_INDICES : 0) |
 		      1u << a->at.scale_log2 << 8 | (uint32_t)a->count << 16);
 	emit_mask(e, a);
@@ -262,13 +300,11 @@ void reports_access(struct emit *e, const struct access *a)
 		report_spread(e, a);
 		return;
 	}
-	if (a->at.in_fs) {
-		emit_address(e, REG_RSI, &a->at, 0);
-		emit_bytes(e, "\xf3\x48\x0f\xae\xc7", 5);    /* rdfsbase %rdi */
-		emit_bytes(e, "\x48\x8d\x3c\x37", 4);        /* lea (%rdi,%rsi), %rdi */
-	} else {
-		emit_address(e, REG_RDI, &a->at, 0);
+	if (a->indexed) {
+		report_indexed(e, a);
+		return;
 	}
+	load_address(e, &a->at, false);
 	if (a->element) {
 		emit_constant(e, REG_RSI, masked_kind(a));
 		emit_mask(e, a);

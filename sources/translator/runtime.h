@@ -7,6 +7,7 @@
  *   system.c            system calls, words, pages
  *   space.c             the program's memory map
  *   loading.c           the program and its interpreter into memory
+ *   sanitizers.c        programs that want to lie elsewhere in it
  *   startstack.c        what the program finds on its stack
  *   decoder.c           Zydis
  *   codecache.c         translated blocks: finding, linking, throwing away
@@ -76,7 +77,8 @@ struct image {
 
 enum loading {
 	LOADING_DONE, LOADING_NOT_FOUND, LOADING_NOT_ELF, LOADING_OTHER_MACHINE, LOADING_BROKEN, LOADING_NO_ROOM,
-	LOADING_PRIVILEGED, LOADING_NO_INTERPRETER,
+	LOADING_PRIVILEGED, LOADING_NO_INTERPRETER, LOADING_SANITIZED,
+	LOADING_ADDRESS_SANITIZED, LOADING_LEAK_SANITIZED,   /* and Valgrind is none for it either */
 };
 
 /* Maps an ELF program into the program's space. */
@@ -85,6 +87,11 @@ enum loading loading_image(const char *path, struct image *image);
 enum loading loading_probe(const char *path, char *script_line, size_t room);
 /* Why not, in words. */
 const char *loading_reason(enum loading how);
+
+/* ---- sanitizers.c ---- */
+
+/* One of LOADING_*SANITIZED, if the program is built with one that has no room here; else LOADING_DONE. */
+enum loading sanitizers_in(const char *path);
 
 /* ---- startstack.c ---- */
 
@@ -96,21 +103,24 @@ uint64_t startstack_make(const uint64_t *own, const struct image *image, const s
 /*
  * The translation of the code at `pc`, made now; the cache has room, and the
  * lock is held. It borrows the register `prefer`, which whoever comes first has borrowed, if it can; -1: any.
- * NULL: no code is there. Stops the process where it cannot be made.
+ * `alone`: of its first instruction and no more; only codecache_find_alone finds it.
+ * NULL: no code is there, or some that raises a signal. Stops the process where it cannot be made.
  */
-const struct block *blocks_translate(uint64_t pc, int prefer);
+const struct block *blocks_translate(uint64_t pc, int prefer, bool alone);
 
 /* ---- dispatch.c ---- */
 
 /* What a site is, SITE_* of context.h: the record lies behind the call to slope_gate_leave. */
 struct site {
-	uint64_t target;             /* the program's address to go on at; SITE_INDIRECT: the context has it */
+	uint64_t target;             /* the program's address to go on at; SITE_INDIRECT: the branch's own, the context has the other */
 	uint32_t kind;
 	struct codecache_branch branch;      /* SITE_DIRECT; elsewhere all but the first number may be missing */
 } __attribute__((packed));
 
-/* The block at the program's address, made on first use; NULL: no code is there. */
+/* The block at the program's address, made on first use; NULL: there is none to be made, and raising.c knows what to do. */
 const struct block *dispatch_block(uint64_t pc);
+/* The same for the instruction there alone: whoever comes to its end comes to the start of a block. */
+const struct block *dispatch_alone(uint64_t pc);
 /* The block in the making is made of the code there: it dies when that is written, unmapped or protected otherwise. */
 void dispatch_depends_on(uint64_t address);
 
@@ -186,6 +196,15 @@ void rooms_clear(struct room *room);
 /* After a fork: no other thread uses any. */
 void rooms_only(struct room *room);
 
+/* ---- raising.c ---- */
+
+/* Where the processor is to go, with which flags, for an address that has no block, to raise the signal that is due there. */
+uint64_t raising_place(uint64_t pc, uint64_t *flags);
+/* The same where the branch at this address has led there (0: a return), with the registers and flags in the context. */
+uint64_t raising_branched(struct context *ctx, uint64_t pc, uint64_t branch);
+/* The thread has ended, and will come to no such address any more. */
+void raising_ends(struct context *ctx);
+
 /* ---- threading.c ---- */
 
 /* The first thread's context, made before all. */
@@ -224,6 +243,9 @@ void threading_empty_cache(uint64_t generation);
 
 #define TRAP_FLAG 0x100u         /* the processor goes on step by step, to where a signal can be delivered */
 
+/* A nop: right behind popf, where a trap flag that it has set is seen. */
+#define SIGNALS_BEHIND_POPF 0x90
+
 /* Before the program's first instruction. */
 void signals_start(void);
 /* From now on a write to a watched page (space_watch) is for us, even if the program has no handler. */
@@ -234,6 +256,8 @@ long signals_mask(struct context *ctx, int how, const void *set, void *old, size
 
 long signals_action(int number, const void *action, void *old, size_t set_bytes);
 long signals_altstack(struct context *ctx, const void *new, void *old);
+/* stepping.c: the program steps (ctx->stepping), and so it goes on. `system_call`: not even natively is a trap right behind one. */
+void stepping_go_on(struct context *ctx, bool system_call);
 /* rt_sigreturn: the registers come from the frame on the stack. Returns where the program goes on. */
 uint64_t signals_return(struct context *ctx);
 

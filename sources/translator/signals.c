@@ -23,6 +23,8 @@
 
 #define ALIGNMENT_FLAG 0x40000u
 #define RED_ZONE 128
+#define TRAP_OVERFLOW 4
+#define INT3 0xcc
 #define FPSTATE_BYTES 512u
 #define MEMORY_KEYS (UINT64_C(1) << 9)   /* of XSAVE's components */
 
@@ -82,7 +84,7 @@ void signals_go_to(struct ucontext *uc, uint64_t pc)
 {
 	const struct block *block = dispatch_block(pc);
 
-	uc->uc_mcontext.rip = block ? block->code : pc;
+	uc->uc_mcontext.rip = block ? block->code : raising_place(pc, (uint64_t *)&uc->uc_mcontext.eflags);
 	if (observer.vectors)
 		vectors_sums_go(context_here(), uc);
 }
@@ -113,6 +115,8 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 		return;
 	}
 	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
+	if (context_here()->stepping)
+		uc->uc_mcontext.eflags |= TRAP_FLAG;
 	memcpy((void *)fpstate, uc->uc_mcontext.fpstate, fpstate_bytes(uc));
 	f->restorer = a.restorer;
 	f->uc = *uc;
@@ -121,6 +125,8 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	if (observer.vectors)
 		vectors_show(context_here(), (struct _xstate *)fpstate);
 	begin_vectors(uc);
+	context_here()->stepping = context_here()->step_due = false;
+	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
 	f->uc.uc_stack = context_here()->altstack;
 	f->uc.uc_sigmask = (sigset_t)(mask | context_here()->faults_blocked);
 	slope_copy(f->info, info, sizeof f->info);
@@ -178,6 +184,7 @@ uint64_t signals_return(struct context *ctx)
 	/* Another signal is here before this, or waits until all is in its place. */
 	system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&nearly_all, 0, SIGNAL_SET_BYTES, 0, 0);
 	slope_copy(ctx->reg, reg, sizeof reg);
+	ctx->stepping = from->flags & TRAP_FLAG;
 	ctx->flags = from->flags | (ctx->waiting || ctx->asked ? TRAP_FLAG : 0);
 	ctx->altstack = uc->uc_stack.ss_flags & SS_DISABLE ? (stack_t){ 0 } : uc->uc_stack;
 	restore_vectors(uc);
@@ -212,6 +219,7 @@ static bool is_observed_string(uint64_t rip)
 /* A signal is waiting: step on, and begin no system call. */
 static void step_on(struct ucontext *uc)
 {
+	stepping_mind_flags(uc);
 	uint64_t rip = uc->uc_mcontext.rip;
 
 	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
@@ -262,21 +270,47 @@ static bool is_start(const struct block *block, uint64_t rip, bool *borrowed)
 	const struct block_facts *facts = &block->facts;
 	uint64_t at = rip - block->code;
 
-	*borrowed = at && (at == facts->handed || at == facts->inner);
-	return *borrowed || !at || at == facts->called;
+	*borrowed = at && !facts->alone && (at == facts->handed || at == facts->inner);
+	return *borrowed || !at || (at == facts->called && !facts->alone);
 }
 
 /*
- * A virtual machine may lose the bit that tells a step from the program's own int1 (0xf1): the kernel then has the same words for
+ * A virtual machine may lose the bit that tells a step from the program's own int1: the kernel then has the same words for
  * both.
  */
 static bool is_step(int number, const siginfo_t *info, uint64_t rip)
 {
-	return number == SIGTRAP &&
-	       (info->si_code == TRAP_TRACE || (info->si_code == TRAP_BRKPT && ((const uint8_t *)rip)[-1] != 0xf1));
+	return number == SIGTRAP && (info->si_code == TRAP_TRACE || info->si_code == TRAP_BRKPT) && !raising_is_trap(info, rip);
 }
 
-static void on_step(struct ucontext *uc)
+/* A trap has happened, and will not once more: its handler begins, and at its first instruction that of the signal that waits. */
+static void begin_two(struct ucontext *uc, int number, const siginfo_t *info, uint64_t pc)
+{
+	struct context *ctx = context_here();
+
+	begin_handler(uc, number, info, pc, ctx->signal_mask);
+	ctx->signal_mask = (uint64_t)uc->uc_sigmask;
+	uc->uc_sigmask = ~(sigset_t)SIGNAL_FAULTS;
+	step_on(uc);
+}
+
+/* An instruction of a program that steps has run. */
+static void tell_step(struct ucontext *uc, siginfo_t *info, uint64_t pc)
+{
+	struct context *ctx = context_here();
+
+	ctx->step_due = false;
+	info->si_code = TRAP_TRACE;
+	info->si_addr = (void *)pc;
+	if (!dispositions_of(SIGTRAP).handler || ctx->faults_blocked & signal_bit(SIGTRAP))
+		end_by(SIGTRAP);
+	else if (ctx->waiting)
+		begin_two(uc, SIGTRAP, info, pc);
+	else
+		begin_handler(uc, SIGTRAP, info, pc, (uint64_t)uc->uc_sigmask);
+}
+
+static void on_step(struct ucontext *uc, siginfo_t *info)
 {
 	struct context *ctx = context_here();
 	const struct block *block = faults_block(uc->uc_mcontext.rip);
@@ -284,8 +318,14 @@ static void on_step(struct ucontext *uc)
 	uint64_t pc;
 
 	lending_end(ctx, uc->uc_mcontext.rip);
-	if (!ctx->waiting && !ctx->asked) {
-		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;     /* the program kept flags from an earlier step */
+	if (raising_tries(uc->uc_mcontext.rip))
+		return;
+	if (!ctx->waiting && !ctx->asked && stepping_has_popped(uc->uc_mcontext.rip)) {
+		ctx->stepping = true;
+		ctx->asked = 1;
+	}
+	if (!ctx->waiting && !ctx->asked && !ctx->stepping) {
+		uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
 		return;
 	}
 	if (!block || !is_start(block, uc->uc_mcontext.rip, &borrowed)) {
@@ -298,6 +338,14 @@ static void on_step(struct ucontext *uc)
 	ctx->path_pc = pc;
 	ctx->asked = 0;
 	threading_pause(ctx);
+	if (ctx->step_due) {
+		tell_step(uc, info, pc);
+		return;
+	}
+	if (ctx->stepping && !ctx->waiting) {
+		stepping_begin(uc, pc);
+		return;
+	}
 	if (ctx->waiting) {
 		deliver_waiting(uc, pc);
 		return;
@@ -343,37 +391,39 @@ static void fail(int number, uint64_t rip, uint64_t address)
 	die_by(number);
 }
 
-/* The bytes of the breakpoint that has just run; 0: none has. */
-static unsigned breakpoint_bytes(int number, const siginfo_t *info, uint64_t rip)
+/* Has a breakpoint (int3) just run? */
+static bool is_breakpoint(int number, const siginfo_t *info, uint64_t rip)
 {
-	const uint8_t *behind = (const uint8_t *)rip;
-
-	if (number != SIGTRAP || info->si_code != SI_KERNEL || rip < PLAN_CACHE || rip >= PLAN_CACHE_END)
-		return 0;
-	return behind[-1] == 0xcc ? 1 : 2;
+	return number == SIGTRAP && info->si_code == SI_KERNEL && rip >= PLAN_CACHE && rip < PLAN_CACHE_END;
 }
 
 /* A breakpoint has run when it is told, and what stands behind it in the cache may be the next instruction's check. */
-static uint64_t fault_pc(struct ucontext *uc, unsigned breakpoint)
+static uint64_t fault_pc(struct ucontext *uc, bool breakpoint)
 {
 	uc->uc_mcontext.rip -= breakpoint;
 	uint64_t pc = faults_pc(uc);
 
 	if (!breakpoint || pc == FAULTS_NOWHERE)
 		return pc;
-	/* It counts itself, and ends a basic block. */
-	if (observer.on && observer.unit_ir >= 0)
-		context_here()->cost[observer.unit_ir]++;
-	if (observer.on && observer.unit_bb >= 0)
-		context_here()->cost[observer.unit_bb]++;
-	return pc + breakpoint;
+	faults_count_trap();
+	for (pc++; ((const uint8_t *)pc)[-1] != INT3; pc++)
+		;                                /* prefixes */
+	return pc;
+}
+
+/* It has run: int $4 is told as a fault, too. */
+static bool is_trap(int number, const struct ucontext *uc)
+{
+	return number == SIGTRAP || uc->uc_mcontext.trapno == TRAP_OVERFLOW;
 }
 
 static void on_fault(int number, siginfo_t *info, struct ucontext *uc)
 {
 	struct context *ctx = context_here();
-	uint64_t pc = fault_pc(uc, breakpoint_bytes(number, info, uc->uc_mcontext.rip));
+	uint64_t pc = raising_pc(number, info, uc);
 
+	if (pc == FAULTS_NOWHERE)
+		pc = fault_pc(uc, is_breakpoint(number, info, uc->uc_mcontext.rip));
 	if (pc == FAULTS_SKIPPED)
 		return;
 	if (pc != FAULTS_NOWHERE)
@@ -384,10 +434,12 @@ static void on_fault(int number, siginfo_t *info, struct ucontext *uc)
 		fail(number, uc->uc_mcontext.rip, (uint64_t)info->si_addr);
 	else if (pc == FAULTS_NOWHERE)
 		end_by(number);
-	else if (ctx->waiting && number != SIGTRAP)
+	else if (ctx->waiting && !is_trap(number, uc))
 		deliver_waiting(uc, pc);         /* it was first; the instruction will fault again */
 	else if (!dispositions_of(number).handler || ctx->faults_blocked & signal_bit(number))
 		end_by(number);
+	else if (ctx->waiting)
+		begin_two(uc, number, info, pc);
 	else
 		begin_handler(uc, number, info, pc, (uint64_t)uc->uc_sigmask);
 }
@@ -417,7 +469,7 @@ static void handle(int number, siginfo_t *info, struct ucontext *uc)
 		/* A program has set the flag to see if there is one: what we add to it does not keep to alignments. */
 		uc->uc_mcontext.eflags &= ~(uint64_t)ALIGNMENT_FLAG;
 	} else if (is_step(number, info, uc->uc_mcontext.rip)) {
-		on_step(uc);
+		on_step(uc, info);
 	} else if (is_fault(number, info)) {
 		on_fault(number, info, uc);
 	} else {

@@ -5,6 +5,8 @@
  *   signals.c       our handler, and the program's: stepping to where one can begin, its frame, its end
  *   faults.c        where in the program a fault happened, and those that are ours: writes to code,
  *   lending.c       and our own writes below the end of a stack
+ *   raising.c       code that raises a signal instead of running
+ *   stepping.c      programs that set the trap flag
  *   dispositions.c  the program's system calls about handlers, masks and stacks
  *
  * What others call is in runtime.h.
@@ -61,6 +63,24 @@ bool lending_tell(struct ucontext *uc);
 bool lending_begin(struct context *ctx, const siginfo_t *info, const struct ucontext *uc);
 void lending_end(struct context *ctx, uint64_t rip);
 
+/* ---- raising.c ---- */
+
+/* Is the trap there the program's own int1? */
+bool raising_is_trap(const siginfo_t *info, uint64_t rip);
+/* Is this a step on the way to a copy that may run, or not? Refuses the program where it did run. */
+bool raising_tries(uint64_t rip);
+/* The program's address, where the signal is the copy's; then its words are as they should be. FAULTS_NOWHERE: it is another. */
+uint64_t raising_pc(int number, siginfo_t *info, struct ucontext *uc);
+
+/* ---- stepping.c ---- */
+
+/* Before a step in the cache, and after one: what pushf and popf have to do with the trap flag is the program's. */
+void stepping_mind_flags(struct ucontext *uc);
+/* Nothing of ours has set the flag: has the program, by popf? */
+bool stepping_has_popped(uint64_t rip);
+/* One instruction of the program's, and then it is to be told. */
+void stepping_begin(struct ucontext *uc, uint64_t pc);
+
 /* ---- faults.c ---- */
 
 #define FAULTS_NOWHERE UINT64_MAX
@@ -70,6 +90,8 @@ void lending_end(struct context *ctx, uint64_t rip);
 const struct block *faults_block(uint64_t rip);
 /* The program's register with this number. */
 uint64_t *faults_register(struct ucontext *uc, int number);
+/* A breakpoint counts itself, and ends a basic block. */
+void faults_count_trap(void);
 /* The register that the block has borrowed gets the program's value. */
 void faults_give_back(struct ucontext *uc, const struct block *block);
 /*

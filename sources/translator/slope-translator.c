@@ -5,7 +5,7 @@
  * Runs a program under slope's own binary translator: loads it, and from its
  * first instruction on runs a translation of it. `slope record` starts this;
  * plan.h and runtime.h say how it works. With --check it ends before that
- * instruction: status 0, or one line that says what is in the way.
+ * instruction: status 0, or one line that says what is in the way; 71 if it is in Valgrind's way too.
  */
 #include "sources/translator/runtime.h"
 #include "sources/translator/counters.h"
@@ -17,6 +17,7 @@
 #define SCRIPTS_MAX 5
 #define SCRIPT_LINE_BYTES 256u
 #define HWCAP2_FSGSBASE 2u
+#define STATUS_FOR_NOBODY 71     /* of --check, as cli/observer.c has it: Valgrind cannot run it either */
 
 struct runtime runtime;
 
@@ -107,7 +108,7 @@ static char **script_arguments(char *line, char **argv)
 }
 
 /* Follows scripts to the program that runs them. */
-static char **find_program(char **argv)
+static char **find_program(char **argv, bool check)
 {
 	for (int i = 0; i < SCRIPTS_MAX; i++) {
 		char *line = system_pages(SLOPE_PAGE_BYTES, false);
@@ -115,6 +116,10 @@ static char **find_program(char **argv)
 
 		if (how == LOADING_DONE)
 			return argv;
+		if (check && (how == LOADING_ADDRESS_SANITIZED || how == LOADING_LEAK_SANITIZED)) {
+			system_say(runtime.program, " ", loading_reason(how), NULL);
+			system_call(__NR_exit_group, STATUS_FOR_NOBODY, 0, 0, 0, 0, 0);
+		}
 		if (how != LOADING_NOT_ELF || line[0] != '#' || line[1] != '!' || !(argv = script_arguments(line, argv)))
 			system_stop(runtime.program, " ", loading_reason(how), NULL);
 		runtime.program = argv[0];
@@ -216,7 +221,7 @@ void slope_translator_main(const uint64_t *own)
 	space_init(&runtime.space, UINT64_C(1) << start.window_log2, &runtime.lock);
 	runtime.window_log2 = (uint32_t)start.window_log2;
 	make_context(observing_shadow_bytes(UINT64_C(1) << start.window_log2));
-	argv = find_program(start.argv);
+	argv = find_program(start.argv, start.check);
 	if (argv == start.argv && start.argv0)
 		argv[0] = (char *)start.argv0;
 	if (!codecache_init(&runtime.cache))

@@ -461,6 +461,6 @@ uint64_t syscalls_do(struct context *ctx, uint64_t next)
 		pathevents_called(ctx, next - SYSCALL_BYTES, next);
 	ctx->reg[REG_RAX] = (uint64_t)result;
 	ctx->reg[REG_RCX] = next;
-	ctx->reg[REG_R11] = ctx->flags & ~(uint64_t)TRAP_FLAG;        /* that one is ours */
+	ctx->reg[REG_R11] = (ctx->flags & ~(uint64_t)TRAP_FLAG) | (ctx->stepping ? TRAP_FLAG : 0);    /* if not, that one is ours */
 	return next;
 }

@@ -296,7 +296,7 @@ void slope_thread_begins(struct context *ctx)
 	set_mask(mask);
 	const struct block *block = dispatch_block(ctx->begins_at);
 
-	ctx->target = block ? block->code : ctx->begins_at;
+	ctx->target = block ? block->code : raising_branched(ctx, ctx->begins_at, ctx->begins_at);
 }
 
 /* ---- the end ---- */
@@ -323,6 +323,7 @@ long threading_exit(struct context *ctx, int status)
 	lock_give(&runtime.lock);
 	if (threading_wanted(ctx))
 		arrive();
+	raising_ends(ctx);
 	if (!ctx->room)
 		for (;;)
 			system_call(__NR_exit, status, 0, 0, 0, 0, 0);

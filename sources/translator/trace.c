@@ -12,6 +12,7 @@
 #define BRANCHES_MAX 3u
 #define SPARE_REGISTERS 2u       /* so many, besides the stack pointer, a trace leaves unmentioned */
 #define ACCESSES_OF_ONE 8u       /* no instruction has more */
+#define GS_NUMBER 5              /* among segment registers */
 
 /* ---- origins ---- */
 
@@ -109,7 +110,6 @@ static bool is_request(const struct trace *t, uint64_t pc)
 bool trace_is_foreign(const ZydisDecodedInstruction *i)
 {
 	switch (i->mnemonic) {
-	case ZYDIS_MNEMONIC_INT:
 	case ZYDIS_MNEMONIC_SYSENTER:
 	case ZYDIS_MNEMONIC_IRET:
 	case ZYDIS_MNEMONIC_IRETD:
@@ -120,6 +120,20 @@ bool trace_is_foreign(const ZydisDecodedInstruction *i)
 	default:
 		return false;
 	}
+}
+
+bool trace_sets_all_flags(const ZydisDecodedInstruction *i)
+{
+	return i->mnemonic == ZYDIS_MNEMONIC_POPFQ || i->mnemonic == ZYDIS_MNEMONIC_POPF;
+}
+
+bool trace_uses_gs(const ZydisDecodedInstruction *i)
+{
+	bool loads = (i->mnemonic == ZYDIS_MNEMONIC_MOV && i->opcode == 0x8e && i->raw.modrm.reg == GS_NUMBER) ||
+		     (i->mnemonic == ZYDIS_MNEMONIC_POP && i->opcode == 0xa9 && i->opcode_map == ZYDIS_OPCODE_MAP_0F) ||
+		     i->mnemonic == ZYDIS_MNEMONIC_LGS;
+
+	return loads || i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS;
 }
 
 static enum step_kind kind_of(const struct trace *t, const struct step *s)
@@ -139,7 +153,8 @@ static enum step_kind kind_of(const struct trace *t, const struct step *s)
 	default:
 		break;
 	}
-	if (s->i.meta.category == ZYDIS_CATEGORY_COND_BR)
+	/* The end of a transaction counts as one to the decoder. */
+	if (s->i.meta.category == ZYDIS_CATEGORY_COND_BR && s->i.raw.imm[0].is_relative)
 		return s->i.opcode >= 0xe0 && s->i.opcode <= 0xe3 ? STEP_LAST : STEP_BRANCH;
 	return effects_is_repeated(&s->i) ? STEP_REPEATED : STEP_PLAIN;
 }
@@ -307,7 +322,7 @@ static bool may_set_stack(const ZydisDecodedInstruction *i)
 /* What dispatch_refuse() is for, when it is come to. */
 static bool is_refused(const ZydisDecodedInstruction *i)
 {
-	return trace_is_foreign(i) || i->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS;
+	return trace_is_foreign(i) || i->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || trace_uses_gs(i);
 }
 
 /* One more step at pc: its operands. NULL: there is none. */
@@ -321,11 +336,8 @@ static const ZydisDecodedOperand *add_step(struct trace *t, uint64_t pc)
 	memset(&s->pc, 0, offsetof(struct step, origin) - offsetof(struct step, pc));
 	s->pc = pc;
 	operand = bytes ? effects_decode(s, bytes) : NULL;
-	if (!operand) {
-		if (!t->steps && bytes)
-			dispatch_refuse("an instruction that the decoder does not know", pc);
-		return NULL;             /* it may never come to this */
-	}
+	if (!operand || s->i.mnemonic == ZYDIS_MNEMONIC_INT || s->i.mnemonic == ZYDIS_MNEMONIC_INT1)
+		return NULL;             /* it may never come to this; what then comes of it raising.c knows */
 	if (t->steps && is_refused(&s->i))
 		return NULL;             /* nor to this: data behind a trap, in SBCL's code */
 	s->next = pc + s->i.length;
@@ -359,7 +371,7 @@ bool trace_make(struct trace *t, uint64_t pc)
 	doubts_begin(t, pc, effects_readable(pc));
 	for (unsigned r = 0; r < REGISTERS; r++)
 		origin[r] = unknown(t);
-	while (!ended && t->steps < TRACE_STEPS && t->accesses + ACCESSES_OF_ONE < TRACE_ACCESSES) {
+	while (!ended && t->steps < (t->alone ? 1 : TRACE_STEPS) && t->accesses + ACCESSES_OF_ONE < TRACE_ACCESSES) {
 		struct step *s = &t->step[t->steps];
 		uint64_t here = t->next;
 
@@ -386,13 +398,14 @@ bool trace_make(struct trace *t, uint64_t pc)
 		t->next = s->next;
 		if (s->kind == STEP_PLAIN) {
 			/* What lies behind a trap need not be code (SBCL keeps a number there). */
-			ended = doubts_end(t, s, operand) || s->i.mnemonic == ZYDIS_MNEMONIC_INT3 || s->i.mnemonic == ZYDIS_MNEMONIC_UD2;
+			ended = doubts_end(t, s, operand) || s->i.mnemonic == ZYDIS_MNEMONIC_INT3 || s->i.mnemonic == ZYDIS_MNEMONIC_UD2 ||
+				trace_sets_all_flags(&s->i);
 			t->steps++;
 			continue;
 		}
 		t->next = s->kind == STEP_BRANCH || s->kind == STEP_LAST ? way_on(t, s, &branches) : 0;
 		look_across_call(t, s);
-		if (observer.looks && s->kind == STEP_LAST && (t->stub = see_through(s)).target && observer.on)
+		if (observer.looks && !t->alone && s->kind == STEP_LAST && (t->stub = see_through(s)).target && observer.on)
 			accesses_add_word(t, t->stub.slot);
 		t->steps++;
 		ended = !t->next || doubts_end(t, s, operand);

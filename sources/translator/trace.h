@@ -46,6 +46,9 @@ struct access {
 	/* Gathers and scatters, too: the vector of indices (0: there is none), and bytes of one of them. */
 	uint16_t indices;
 	uint8_t index_bytes;
+	/* A register's value says which of the units from there on it is: a bit's number in bt and its like, the lowest byte in xlat. */
+	bool indexed;
+	uint8_t by;                  /* this register */
 };
 
 /* A register's value: something unknown with a number, plus a constant. */
@@ -88,6 +91,7 @@ struct stub {
 
 struct trace {
 	uint64_t start;
+	bool alone;                  /* it is its first instruction and no more: the program steps */
 	struct step step[TRACE_STEPS];
 	unsigned steps;
 	struct access access[TRACE_ACCESSES];
@@ -109,11 +113,15 @@ struct trace {
 	bool entry_flags;            /* a function that it calls or returns to wants flags from the other side of the call */
 };
 
-/* False when there is no code at pc. Stops the process where there are bytes that are no instruction. */
+/* False when there is no code at pc, or code that raises a signal and does nothing else. */
 bool trace_make(struct trace *t, uint64_t pc);
 
 /* An instruction of another system, which the translator refuses when it is come to. */
 bool trace_is_foreign(const ZydisDecodedInstruction *i);
+/* popf, which may set the trap flag: the last one of its trace, with SIGNALS_BEHIND_POPF behind it. */
+bool trace_sets_all_flags(const ZydisDecodedInstruction *i);
+/* An instruction that is refused, too, since it has an operand relative to %gs, or loads it. */
+bool trace_uses_gs(const ZydisDecodedInstruction *i);
 
 /* ---- tablejumps.c ---- */
 

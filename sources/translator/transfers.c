@@ -138,14 +138,15 @@ static void jump_to_call(struct maker *m, uint64_t made_at)
 static void emit_call(struct maker *m, const struct step *s)
 {
 	const struct stub *stub = &m->trace.stub;
-	uint64_t made_at = m->trace.doubt ? 0 : codecache_call(&runtime.cache, s->pc, (uint64_t)m->e.at);
+	bool apart = m->trace.doubt || m->trace.alone;
+	uint64_t made_at = apart ? 0 : codecache_call(&runtime.cache, s->pc, (uint64_t)m->e.at);
 	struct cold *c;
 
 	if (made_at) {
 		jump_to_call(m, made_at);
 		return;
 	}
-	m->call_pc = m->trace.doubt ? 0 : s->pc;
+	m->call_pc = apart ? 0 : s->pc;
 	m->path = (struct known_path){ 0 };                       /* other blocks come here, on other paths */
 	if (!s->i.raw.imm[0].is_relative) {
 		exits_give_back(m);

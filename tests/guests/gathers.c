@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Loads with one address per element (AVX2): 64 numbers by 32-bit indices, far
- * apart, and the indices themselves; 16 of 8 bytes by 64-bit indices; and a
+ * apart, and the indices themselves, once more relative to %fs; 16 of 8 bytes by 64-bit indices; and a
  * load of which the mask leaves three of eight, with indices on both sides of 0.
  * For the other five Valgrind reads the word at the stack pointer.
  */
 #include <immintrin.h>
+
+#include <stdint.h>
 
 #include "guest.h"
 
@@ -20,6 +22,20 @@ __attribute__((noipa, target("avx2"))) int spread_sum(const int *v, const int *a
 
 	for (int i = 0; i < 64; i += 8)
 		s = _mm256_add_epi32(s, _mm256_i32gather_epi32(v, _mm256_load_si256((const __m256i *)(at + i)), 4));
+	return _mm256_extract_epi32(s, 0) + _mm256_extract_epi32(s, 5);
+}
+
+__attribute__((noipa, target("avx2"))) int thread_sum(uint64_t from, const int *at)
+{
+	__m256i s = _mm256_setzero_si256();
+
+	for (int i = 0; i < 64; i += 8) {
+		__m256i mask = _mm256_set1_epi32(-1), got;
+
+		__asm__ volatile("vpxor %0, %0, %0; vpgatherdd %1, %%fs:(%2,%3,4), %0"
+				 : "=&x"(got), "+x"(mask) : "r"(from), "x"(_mm256_load_si256((const __m256i *)(at + i))) : "memory");
+		s = _mm256_add_epi32(s, got);
+	}
 	return _mm256_extract_epi32(s, 0) + _mm256_extract_epi32(s, 5);
 }
 
@@ -50,6 +66,7 @@ __attribute__((target("avx2"))) int main(void)
 	for (int i = 0; i < 16; i++)
 		far_places[i] = 255 - i * 13;
 	printf("%d\n", spread_sum(numbers, places));
+	printf("%d\n", thread_sum((uint64_t)numbers - (uint64_t)__builtin_thread_pointer(), places));
 	printf("%lld\n", wide_sum(wide, far_places));
 	printf("%d\n", masked_sum(numbers + 100, _mm256_setr_epi32(-7, 20, 1, 2, 3, 4, 5, -90),
 				  _mm256_setr_epi32(-1, -1, 0, 0, 0, 0, 0, -1)));
