@@ -7,6 +7,7 @@
 #define SITES_MAX 0x100000u
 #define HARDLY 16u               /* of so many, one, or all but one, can be foretold */
 #define WAITS_MAX 3u
+#define RUNS_LEAST 16u
 #define NO_STAMP UINT64_MAX
 
 /* An access, or a way out. */
@@ -59,8 +60,12 @@ struct rates_block *rates_begin(uint64_t pc, bool can_count, int *prefer)
 	if (!can_count || rates.known || rates.blocks == BLOCKS_MAX || pc >> 32 || !observer.inlined || observer.paths)
 		return NULL;
 	rates.making = &rates.block[rates.blocks];
-	rates.left[rates.blocks++] = (uint32_t)observer.block_runs;
-	*rates.making = (struct rates_block){ .pc = (uint32_t)pc, .first = rates.sites };
+	uint32_t runs = (uint32_t)observer.block_runs;
+
+	if (observer.session.shared && runs > RATES_SHARED * RUNS_LEAST)
+		runs /= RATES_SHARED;
+	rates.left[rates.blocks++] = runs;
+	*rates.making = (struct rates_block){ .pc = (uint32_t)pc, .first = rates.sites, .runs = runs };
 	return rates.making;
 }
 
@@ -155,7 +160,7 @@ static uint32_t end_of(const struct rates_block *block)
 
 static uint32_t runs_of(const struct rates_block *block)
 {
-	return (uint32_t)observer.block_runs / 4 * (4 + block->waits);
+	return block->runs / 4 * (4 + block->waits);
 }
 
 /* The next branch, from *site on, with which most have left that came to it; *runs is how many do come. False: there is none. */
@@ -208,7 +213,7 @@ void rates_reached(struct rates_block *block)
 	lock_take(&runtime.lock);
 	if (must_wait(block)) {
 		block->waits++;
-		*rates_left(block) = (uint32_t)observer.block_runs / 4;
+		*rates_left(block) = block->runs / 4;
 	} else if (note_all(block)) {
 		codecache_retire(&runtime.cache, block->pc);
 	}

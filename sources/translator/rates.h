@@ -16,6 +16,7 @@
 #define SLOPE_SOURCES_TRANSLATOR_RATES_H
 
 #define RATES_RUNS 16384         /* unless --block-runs says otherwise, for tests: 16 to 32768 */
+#define RATES_SHARED 8           /* so many times fewer where there are threads: they all count in the same words, which go from one to the other */
 
 #define RATES_BACK 0             /* of struct rates_block, for gate.S */
 
@@ -31,7 +32,8 @@ struct rates_block {
 	uint32_t back;               /* where translated code goes on when it has run so often: in the cache */
 	uint32_t pc;                 /* the program's */
 	uint32_t first;              /* of all sites: its own begin there */
-	uint32_t waits;              /* how often it has been left to count a little longer */
+	uint32_t runs;               /* that it is to count, */
+	uint32_t waits;              /* and how often it has been left to count a little longer */
 };
 
 /*
