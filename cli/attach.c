@@ -77,7 +77,7 @@ static int finish(struct attachment *a, const struct slope_settings *s, struct s
 	}
 	profile->ended = slope_text("%s", ended ? "exit" : "running");
 	if (!s->no_symbols)
-		slope_datafile_symbolize(profile);
+		slope_datafile_symbolize(profile, NULL);
 	bool good = slope_profile_save(profile, files->path, error, sizeof error);
 
 	if (!good)

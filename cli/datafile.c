@@ -33,10 +33,10 @@ char *slope_datafile_cache(void)
 	return home && home[0] == '/' ? slope_text("%s/.cache/slope", home) : NULL;
 }
 
-void slope_datafile_symbolize(struct slope_profile *profile)
+void slope_datafile_symbolize(struct slope_profile *profile, struct slope_elfshelf *shelf)
 {
 	char *cache = slope_datafile_cache();
-	const struct slope_symbolize_options options = { .progress = show_progress, .cache_folder = cache };
+	const struct slope_symbolize_options options = { .progress = show_progress, .cache_folder = cache, .shelf = shelf };
 	bool whole = slope_profile_symbolize(profile, &options);
 
 	free(cache);
@@ -75,7 +75,7 @@ struct slope_profile *slope_datafile_open(const char *path)
 	struct slope_profile *profile = slope_datafile_load(path);
 
 	if (profile && !profile->symbolized)
-		slope_datafile_symbolize(profile);
+		slope_datafile_symbolize(profile, NULL);
 	return profile;
 }
 

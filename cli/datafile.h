@@ -6,6 +6,7 @@
 #ifndef SLOPE_CLI_DATAFILE_H
 #define SLOPE_CLI_DATAFILE_H
 
+#include "profile/elfshelf.h"
 #include "profile/profile.h"
 
 #define SLOPE_DEFAULT_FILE "slope.data"
@@ -32,8 +33,8 @@ struct slope_profile *slope_datafile_fold(struct slope_profile *profile);
  */
 char *slope_datafile_cache(void);
 
-/* Symbolizes with a progress line on a terminal. */
-void slope_datafile_symbolize(struct slope_profile *profile);
+/* Symbolizes with a progress line on a terminal. `shelf`: of files that stay open for other profiles; may be NULL. */
+void slope_datafile_symbolize(struct slope_profile *profile, struct slope_elfshelf *shelf);
 
 /* Says what is missing or damaged, a few lines at most; for output that has no place for it. */
 void slope_datafile_say_problems(const struct slope_profile *profile, const char *path);

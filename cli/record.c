@@ -346,7 +346,8 @@ static bool note_end(struct slope_profile *profile, int status)
 }
 
 /* `status` is the main process's; NULL for other processes. */
-static bool finish_profile(const struct slope_settings *s, const char *path, bool partial, const int *status, struct totals *totals)
+static bool finish_profile(const struct slope_settings *s, const char *path, bool partial, const int *status, struct totals *totals,
+			   struct slope_elfshelf *shelf)
 {
 	char error[512];
 	struct slope_profile *profile = slope_profile_load(path, error, sizeof error);
@@ -360,7 +361,7 @@ static bool finish_profile(const struct slope_settings *s, const char *path, boo
 	if (!partial)
 		slope_datafile_say_problems(profile, path);
 	if (!s->no_symbols && !partial)
-		slope_datafile_symbolize(profile);
+		slope_datafile_symbolize(profile, shelf);
 	if (!partial && (!s->no_symbols || changed))
 		save_named(profile, path);
 	totals->functions += slope_datafile_functions(profile);
@@ -455,12 +456,14 @@ static int finish(const struct slope_settings *s, struct slope_recording *r, con
 	bool have_main = slope_runfiles_collect(files, r->pid);
 	int status = r->status;
 	struct totals totals = { 0 };
+	struct slope_elfshelf shelf = { 0 };
 	bool good = true;
 
 	slope_toollog_repeat(&r->log, have_main || WIFSIGNALED(status) ? 0 : r->pid);
 	for (size_t i = 0; i < files->found.count; i++)
 		good &= finish_profile(s, files->found.text[i], files->partial && i == 0,
-				       have_main && i == 0 ? &status : NULL, &totals);
+				       have_main && i == 0 ? &status : NULL, &totals, &shelf);
+	slope_elfshelf_fini(&shelf);
 	if (!have_main)
 		return say_nothing_left(files, program, status, s->source == SLOPE_SOURCE_SAMPLER);
 	if (files->partial)

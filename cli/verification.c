@@ -242,7 +242,7 @@ static int compare(struct verification *v)
 		slope_say("the profiles of the two runs do not fit together: %s", error);
 		return SLOPE_EXIT_FAILED;
 	}
-	slope_datafile_symbolize(runs.profile);
+	slope_datafile_symbolize(runs.profile, NULL);
 	if (!slope_discord_init(&discord, &runs)) {
 		slope_say("memory ran out");
 	} else {

@@ -195,16 +195,17 @@ static bool symbolize_module(struct slope_profile *p, size_t module, const size_
 			     const struct slope_symbolize_options *o, struct slope_inlining *inlining)
 {
 	const struct slope_profile_module *m = &p->module[module];
-	struct slope_elf elf;
+	struct slope_elfshelf own = { 0 }, *shelf = o->shelf ? o->shelf : &own;
+	struct slope_elf *elf;
 	bool ok = true;
 
 	/* Names in brackets, like [vdso], are no files. */
 	if (module != SLOPE_MODULE_NONE && m->path && m->path[0] && m->path[0] != '[') {
-		enum slope_elf_status status = slope_elf_open(&elf, m->path, m->build_id, m->build_id_bytes, o->debug_path);
+		enum slope_elf_status status = slope_elfshelf_open(shelf, m->path, m->build_id, m->build_id_bytes, o->debug_path, &elf);
 
 		if (status == SLOPE_ELF_OK) {
-			ok = name_module(p, module, &elf, list, count, o->cache_folder, inlining);
-			slope_elf_close(&elf);
+			ok = name_module(p, module, elf, list, count, o->cache_folder, inlining);
+			slope_elfshelf_fini(&own);
 			return ok;
 		}
 		ok = tell(p, module, status, errno);

@@ -7,11 +7,13 @@
 #ifndef SLOPE_PROFILE_SYMBOLIZE_H
 #define SLOPE_PROFILE_SYMBOLIZE_H
 
+#include "profile/elfshelf.h"
 #include "profile/profile.h"
 
 struct slope_symbolize_options {
 	const char *debug_path;      /* where separate debug files are looked for (elfutils' words); NULL: the default */
 	const char *cache_folder;    /* where lines of separate debug files are kept (linecache.h); NULL: nowhere */
+	struct slope_elfshelf *shelf;    /* where files stay open for the next profile; NULL: each is closed */
 	/* Told before each module with functions; NULL: nobody. */
 	void (*progress)(void *ctx, size_t done, size_t modules, const char *path);
 	void *progress_ctx;
