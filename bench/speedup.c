@@ -268,7 +268,7 @@ static bool take_option(struct bench *b, const char *option)
 int main(int argc, char **argv)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	struct bench b = { .build = "build", .folder = ".", .rounds = 3, .batches = 6000 };
+	struct bench b = { .build = "build", .folder = ".", .rounds = 3, .batches = 24000 };
 
 	for (int i = 1; i < argc; i++) {
 		if (!take_option(&b, argv[i])) {
