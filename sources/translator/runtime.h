@@ -90,6 +90,8 @@ const char *loading_reason(enum loading how);
 
 /* Fills the program's stack; `own` is the stack we were started with. Returns its stack pointer, 0 without memory. */
 uint64_t startstack_make(const uint64_t *own, const struct image *image, const struct image *interpreter, char **argv);
+/* The program may have raised the limit to its stack, which then reaches further down. Not with the lock held. */
+void startstack_follow_limit(void);
 
 /* ---- blocks.c ---- */
 

@@ -447,6 +447,20 @@ long space_brk(struct space *s, uint64_t end)
 	return (long)end;
 }
 
+void space_deepen_stack(struct space *s, uint64_t start)
+{
+	const struct space_region *lowest = space_at(s, s->stack);
+
+	if (start >= s->stack || start < s->far_end || !lowest || lowest->start != s->stack || !(lowest->prot & PROT_WRITE) ||
+	    system_failed(space_mmap(s, start, s->stack - start, lowest->prot,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0)))
+		return;
+	/* One region, as the kernel would have it: who asks where the stack ends looks for that. */
+	space_remove(s, start, s->stack - start);
+	space_at(s, s->stack)->start = start;
+	s->stack = start;
+}
+
 /* The key makes its name, as in /proc/self/maps; each attachment has one of its own, by which its pages are known. */
 static const char *attachment_name(struct space *s, uint64_t key)
 {

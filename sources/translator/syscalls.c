@@ -13,6 +13,7 @@
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 #include <linux/prctl.h>
+#include <linux/resource.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <linux/shm.h>
@@ -355,6 +356,17 @@ static long do_prctl(struct context *ctx, uint64_t *args)
 	}
 }
 
+static long do_limit(struct context *ctx, long number, uint64_t *args)
+{
+	if (limits_are_meant(number, args))
+		return memory_call(number, args);
+	long result = pass_on(ctx, args);
+
+	if (!result && number != __NR_getrlimit && args[number == __NR_prlimit64] == RLIMIT_STACK)
+		startstack_follow_limit();
+	return result;
+}
+
 static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 {
 	long number = (long)ctx->reg[REG_RAX];
@@ -377,7 +389,7 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 	case __NR_setrlimit:
 	case __NR_getrlimit:
 	case __NR_prlimit64:
-		return limits_are_meant(number, args) ? memory_call(number, args) : pass_on(ctx, args);
+		return do_limit(ctx, number, args);
 	case __NR_mlockall:
 		return do_mlockall(args[0]);
 	case __NR_munlockall:
