@@ -271,6 +271,7 @@ struct context {
 	uint32_t disturbed;              /* a system call has been broken off for us, not for the program */
 	uint64_t begins_at;              /* the program's address where it does */
 	uint64_t own_stack, own_stack_end;   /* where the program's stack for it lies */
+	uint64_t astray;                 /* where it has jumped to last, of what astray_is */
 };
 
 _Static_assert(sizeof(struct context) <= 4096, "rooms.c lays them so close");
@@ -401,6 +402,7 @@ void slope_gate_context_return_event(void);
  */
 long slope_gate_syscall(long number, const uint64_t *args);
 extern const char slope_gate_syscall_begin[], slope_gate_syscall_instruction[], slope_gate_syscall_aborted[];
+extern const char slope_gate_astray[];   /* a fault, always */
 
 /* Around all of gate.S and quick.c. */
 extern const char slope_gate_first[] __asm__("__start_slope_gate_code"), slope_gate_last[] __asm__("__stop_slope_gate_code");

@@ -127,7 +127,7 @@ static uint64_t find_and_link(const struct site *site, uint64_t pc, uint64_t gen
 	else if (block && site->kind == SITE_DIRECT && branch.patch && generation == runtime.cache.generation)
 		codecache_link(&runtime.cache, &branch, block);
 	lock_give(&runtime.lock);
-	return block ? block->code : pc;     /* no code is there: let the processor say so */
+	return block ? block->code : astray_at(context_here(), pc);     /* no code is there: let the processor say so */
 }
 
 void slope_dispatch(const void *at, struct context *ctx)
@@ -137,6 +137,8 @@ void slope_dispatch(const void *at, struct context *ctx)
 	const struct codecache_target *known;
 
 	ctx->fs = program_fs();
+	if (pc >= runtime.space.window)
+		pc = astray_instead(pc);
 	if (site.kind == SITE_ODD_STACK && !runtime.odd_stack) {
 		runtime.odd_stack = true;
 		threading_empty_cache(runtime.cache.generation);

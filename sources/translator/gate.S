@@ -18,7 +18,7 @@
 	.globl slope_gate_path_return_saved, slope_gate_path_return_event_saved
 	.globl slope_gate_path_return, slope_gate_path_return_event, slope_gate_context_return, slope_gate_context_return_event
 	.globl slope_gate_clone, slope_gate_exit
-	.globl slope_gate_syscall_begin, slope_gate_syscall_instruction, slope_gate_syscall_aborted
+	.globl slope_gate_syscall_begin, slope_gate_syscall_instruction, slope_gate_syscall_aborted, slope_gate_astray
 
 _start:
 	xor %ebp, %ebp
@@ -451,6 +451,10 @@ slope_gate_syscall_aborted:
 	mov $-512, %rax
 	pop %rbx
 	ret
+
+/* The program has jumped to where no code can be: astray.c. */
+slope_gate_astray:
+	hlt
 
 slope_gate_clone:
 	push %rbx

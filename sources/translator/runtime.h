@@ -14,6 +14,7 @@
  *   following.h         paths through functions, and in which files
  *   gate.S              the ways between C and translated code
  *   dispatch.c          what happens when translated code leaves for C
+ *   astray.c            jumps to where the program cannot have code
  *   syscalls.c          system calls of the program
  *   execing.c           other programs in its place
  *   vforks.c            children by vfork and posix_spawn
@@ -118,6 +119,15 @@ void dispatch_depends_on(uint64_t address);
 
 /* Something that cannot be done yet, at this address (0: none): one line, what there is of a profile, the end. */
 void dispatch_refuse(const char *what, uint64_t pc) __attribute__((noreturn));
+
+/* ---- astray.c ---- */
+
+/* Is this where the program can have no memory? */
+bool astray_is(uint64_t pc);
+/* Where it goes on instead: at a function of its own that does what a vsyscall does; else there. Not with the lock held. */
+uint64_t astray_instead(uint64_t pc);
+/* No code is there: where the processor finds that out. */
+uint64_t astray_at(struct context *ctx, uint64_t pc);
 
 /* ---- syscalls.c ---- */
 

@@ -82,7 +82,7 @@ void signals_go_to(struct ucontext *uc, uint64_t pc)
 {
 	const struct block *block = dispatch_block(pc);
 
-	uc->uc_mcontext.rip = block ? block->code : pc;
+	uc->uc_mcontext.rip = block ? block->code : astray_at(context_here(), pc);
 	if (observer.vectors)
 		vectors_sums_go(context_here(), uc);
 }
@@ -369,27 +369,39 @@ static uint64_t fault_pc(struct ucontext *uc, unsigned breakpoint)
 	return pc + breakpoint;
 }
 
-static void on_fault(int number, siginfo_t *info, struct ucontext *uc)
+/* The registers are the program's, and this is where it stands. */
+static void deliver_fault(int number, siginfo_t *info, struct ucontext *uc, uint64_t pc)
 {
 	struct context *ctx = context_here();
-	uint64_t pc = fault_pc(uc, breakpoint_bytes(number, info, uc->uc_mcontext.rip));
 
-	if (pc == FAULTS_SKIPPED)
-		return;
-	if (pc != FAULTS_NOWHERE)
-		ctx->path_pc = pc;
+	ctx->path_pc = pc;
 	if (number == SIGILL || number == SIGFPE)
 		info->si_addr = (void *)pc;      /* the instruction's own address */
-	if (pc == FAULTS_NOWHERE && !is_programs(uc->uc_mcontext.rip, (uint64_t)info->si_addr))
-		fail(number, uc->uc_mcontext.rip, (uint64_t)info->si_addr);
-	else if (pc == FAULTS_NOWHERE)
-		end_by(number);
-	else if (ctx->waiting && number != SIGTRAP)
+	if (ctx->waiting && number != SIGTRAP)
 		deliver_waiting(uc, pc);         /* it was first; the instruction will fault again */
 	else if (!dispositions_of(number).handler || ctx->faults_blocked & signal_bit(number))
 		end_by(number);
 	else
 		begin_handler(uc, number, info, pc, (uint64_t)uc->uc_sigmask);
+}
+
+static void on_fault(int number, siginfo_t *info, struct ucontext *uc)
+{
+	uint64_t pc;
+
+	if (uc->uc_mcontext.rip == (uint64_t)slope_gate_astray) {
+		deliver_fault(number, info, uc, astray_fault(context_here(), info, uc));
+		return;
+	}
+	pc = fault_pc(uc, breakpoint_bytes(number, info, uc->uc_mcontext.rip));
+	if (pc == FAULTS_SKIPPED)
+		return;
+	if (pc == FAULTS_NOWHERE && !is_programs(uc->uc_mcontext.rip, (uint64_t)info->si_addr))
+		fail(number, uc->uc_mcontext.rip, (uint64_t)info->si_addr);
+	else if (pc == FAULTS_NOWHERE)
+		end_by(number);
+	else
+		deliver_fault(number, info, uc, pc);
 }
 
 /* It waits until a block begins. All others but faults wait longer. */

@@ -51,6 +51,11 @@ bool signals_on_altstack(uint64_t sp);
 /* On at the program's address, with the registers that are the program's. */
 void signals_go_to(struct ucontext *uc, uint64_t pc);
 
+/* ---- astray.c ---- */
+
+/* The processor stands at slope_gate_astray: the fault becomes the one that the program would have had, at this address of it. */
+uint64_t astray_fault(const struct context *ctx, siginfo_t *info, struct ucontext *uc);
+
 /* ---- lending.c ---- */
 
 /* Is this instruction of gate.S, or a call that leads there? */

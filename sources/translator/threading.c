@@ -296,7 +296,7 @@ void slope_thread_begins(struct context *ctx)
 	set_mask(mask);
 	const struct block *block = dispatch_block(ctx->begins_at);
 
-	ctx->target = block ? block->code : ctx->begins_at;
+	ctx->target = block ? block->code : astray_at(ctx, ctx->begins_at);
 }
 
 /* ---- the end ---- */
