@@ -187,7 +187,7 @@ long signals_altstack(struct context *ctx, const void *new, void *old)
 	if (old) {
 		stack_t was = ctx->altstack;
 
-		was.ss_flags = !was.ss_size ? SS_DISABLE : inside ? SS_ONSTACK : 0;
+		was.ss_flags = (!was.ss_size ? SS_DISABLE : inside ? SS_ONSTACK : 0) | (was.ss_flags & (int)SS_AUTODISARM);
 		slope_copy(old, &was, sizeof was);
 	}
 	if (!new)
@@ -195,8 +195,11 @@ long signals_altstack(struct context *ctx, const void *new, void *old)
 	if (inside)
 		return -EPERM;
 	stack_t wanted = *(const stack_t *)new;
+	int mode = wanted.ss_flags & ~(int)SS_AUTODISARM;
 
-	if (wanted.ss_flags & SS_DISABLE)
+	if (mode != SS_DISABLE && mode != SS_ONSTACK && mode)
+		return -EINVAL;
+	if (mode == SS_DISABLE)
 		wanted = (stack_t){ 0 };
 	else if (wanted.ss_size < MINSIGSTKSZ)
 		return -ENOMEM;

@@ -38,7 +38,7 @@ bool signals_on_altstack(uint64_t sp)
 {
 	const stack_t *alt = &context_here()->altstack;
 
-	return sp - (uint64_t)alt->ss_sp < alt->ss_size;
+	return !(alt->ss_flags & (int)SS_AUTODISARM) && sp - (uint64_t)alt->ss_sp < alt->ss_size;
 }
 
 uint64_t signals_allowed(uint64_t mask)
@@ -121,7 +121,14 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	if (observer.vectors)
 		vectors_show(context_here(), (struct _xstate *)fpstate);
 	begin_vectors(uc);
-	f->uc.uc_stack = context_here()->altstack;
+	stack_t *alt = &context_here()->altstack;
+	bool apart = (uint64_t)f - (uint64_t)alt->ss_sp < alt->ss_size;
+
+	f->uc.uc_stack = *alt;
+	if (!alt->ss_size)
+		f->uc.uc_stack.ss_flags = SS_DISABLE;
+	if (alt->ss_flags & (int)SS_AUTODISARM)
+		*alt = (stack_t){ 0 };
 	f->uc.uc_sigmask = (sigset_t)(mask | context_here()->faults_blocked);
 	slope_copy(f->info, info, sizeof f->info);
 	uc->uc_mcontext.rdi = (uint64_t)number;
@@ -133,7 +140,7 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	uc->uc_sigmask = (sigset_t)signals_allowed((uint64_t)f->uc.uc_sigmask | a.mask | (a.flags & SA_NODEFER ? 0 : signal_bit(number)));
 	if (observer.on) {
 		slope_session_kernel_write(&observer.session, (uint64_t)f, sizeof *f);
-		activations_handler(a.handler, (uint64_t)f, signals_on_altstack((uint64_t)f));
+		activations_handler(a.handler, (uint64_t)f, apart);
 	}
 	if (observer.paths)
 		pathevents_handler(context_here(), pc, (uint64_t)f->uc.uc_mcontext.rsp, a.handler, (uint64_t)f);

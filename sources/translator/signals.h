@@ -46,7 +46,7 @@ void dispositions_reset(int number);
 void signals_handle(int number, siginfo_t *info, struct ucontext *uc);
 /* Faults must reach us: of checks, of writes to code, and steps. A fault that the program has blocked ends it. */
 uint64_t signals_allowed(uint64_t mask);
-/* Is the stack pointer on the program's alternate stack? */
+/* Is the stack pointer on the program's alternate stack? Of one that is disarmed when it comes into use nobody asks. */
 bool signals_on_altstack(uint64_t sp);
 /* On at the program's address, with the registers that are the program's. */
 void signals_go_to(struct ucontext *uc, uint64_t pc);
