@@ -4,7 +4,8 @@
  * options of this one. What cannot be followed the kernel runs, or says why
  * not: programs of other machines, setuid ones (which keep their privileges
  * that way), files that are no programs, scripts whose interpreter is one of
- * these. They have no profile.
+ * these; and what a program under us traces, a debugger say, which wants to
+ * see the other one and not its translator. They have no profile.
  */
 #include "sources/translator/runtime.h"
 #include "sources/translator/observing.h"
@@ -18,6 +19,7 @@
 #define OPTIONS_MAX 64u
 #define SCRIPTS_MAX 5
 #define SCRIPT_LINE_BYTES 256u
+#define STATUS_BYTES 1024u               /* so far into it at most the tracer is named */
 #define KEPT_DESCRIPTOR 1000             /* or above: out of the program's way */
 
 /* ---- which file ---- */
@@ -97,6 +99,44 @@ static bool can_follow(const char *path)
 	return false;
 }
 
+/* The process that traces this one; 0: none does. */
+static uint64_t tracer(void)
+{
+	char status[STATUS_BYTES];
+	long fd = system_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0), got;
+	const char *at = NULL;
+	uint64_t pid = 0;
+
+	if (fd < 0)
+		return 0;
+	got = system_call(__NR_read, fd, (long)status, sizeof status - 1, 0, 0, 0);
+	system_close(fd);
+	status[got > 0 ? got : 0] = 0;
+	for (const char *line = status; *line && !at; line++)
+		at = system_after(line, "\nTracerPid:\t");
+	for (; at && *at >= '0' && *at <= '9'; at++)
+		pid = pid * 10 + (uint64_t)(*at - '0');
+	return pid;
+}
+
+/* Is that a program under a translator? Whoever traces us from outside has asked for it. */
+static bool is_traced_by_us(void)
+{
+	char link[64], path[RUNTIME_PATH_BYTES];
+	struct system_digits digits;
+	uint64_t pid = tracer();
+	long length;
+	size_t n;
+
+	if (!pid)
+		return false;
+	n = system_append(link, system_append(link, 0, sizeof link, "/proc/"), sizeof link, system_number(&digits, pid, 10));
+	system_append(link, n, sizeof link, "/exe");
+	length = system_call(__NR_readlink, (long)link, (long)path, sizeof path - 1, 0, 0, 0);
+	path[length > 0 ? length : 0] = 0;
+	return system_same(path, runtime.self);
+}
+
 /* ---- with which words ---- */
 
 /* How many there are; -1: they are not all the program's memory. */
@@ -165,6 +205,10 @@ long execing_do(int at, const char *name, char **argv, char **envp, int flags)
 	vforks_tell();
 	profilefile_before_exec();
 	if (!find_path(at, name, flags, path) || !can_follow(path)) {
+		result = exec_unfollowed(at, name, argv, envp, flags);
+	} else if (is_traced_by_us()) {
+		if (observer.profiles)
+			system_say(path, " is traced by the program that has started it; it runs without a profile", NULL);
 		result = exec_unfollowed(at, name, argv, envp, flags);
 	} else if ((result = exec_followed(path, argv, (size_t)argc, envp)) == -ENOENT || result == -EACCES) {
 		/* The program is there; it is the translator that is not, or not for this user. */
