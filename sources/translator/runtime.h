@@ -61,7 +61,8 @@ struct runtime {
 	char **options;              /* our own arguments, for children */
 	int option_count;
 	char **environment, **argv;  /* of the program */
-	struct vfork_pages *to_parent;   /* vforks.c: this is a child by vfork */
+	struct vfork_pages *to_parent;   /* vforks.c: this is a child by vfork, */
+	int parent_waits;                /* whose parent waits until nobody has this descriptor; 0: not in that way */
 };
 
 extern struct runtime runtime;

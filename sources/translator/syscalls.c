@@ -206,6 +206,11 @@ static long fork_with(uint64_t *args)
 		threading_after_fork();
 	else
 		threading_forked();
+	/* A child's child is nobody to wait for. */
+	if (!result && runtime.parent_waits) {
+		system_close(runtime.parent_waits);
+		runtime.parent_waits = 0;
+	}
 	/* The kernel has left the child's id in its memory. */
 	if (!result && observer.on && args[0] & CLONE_CHILD_SETTID)
 		slope_session_kernel_write(&observer.session, args[3], sizeof(uint32_t));
@@ -233,6 +238,7 @@ static long vfork_with(struct context *ctx, uint64_t *args)
 	result = fork_with(args);
 	if (!result) {
 		system_close(end[0]);
+		runtime.parent_waits = end[1];
 		return 0;
 	}
 	system_close(end[1]);
@@ -242,6 +248,37 @@ static long vfork_with(struct context *ctx, uint64_t *args)
 	threading_wake(ctx);
 	system_close(end[0]);
 	return result;
+}
+
+/* Programs close what they do not know, between vfork and exec above all; this descriptor they do not have. */
+static long do_close(struct context *ctx, const uint64_t *args)
+{
+	return runtime.parent_waits && (int)args[0] == runtime.parent_waits ? -EBADF : pass_on(ctx, args);
+}
+
+static long do_close_range(struct context *ctx, const uint64_t *args)
+{
+	uint64_t first = (uint32_t)args[0], last = (uint32_t)args[1], kept = (uint64_t)runtime.parent_waits;
+	long result = 0;
+
+	if (!kept || kept < first || kept > last)
+		return pass_on(ctx, args);
+	if (kept > first)
+		result = system_call(__NR_close_range, (long)first, (long)kept - 1, (long)args[2], 0, 0, 0);
+	return result || kept == last ? result : system_call(__NR_close_range, (long)kept + 1, (long)last, (long)args[2], 0, 0, 0);
+}
+
+/* The program wants this number for a descriptor of its own. */
+static long do_dup(struct context *ctx, const uint64_t *args)
+{
+	long other;
+
+	if (runtime.parent_waits && (int)args[1] == runtime.parent_waits) {
+		other = system_call(__NR_fcntl, runtime.parent_waits, F_DUPFD_CLOEXEC, runtime.parent_waits + 1, 0, 0, 0);
+		if (other > 0)
+			runtime.parent_waits = (int)other;
+	}
+	return pass_on(ctx, args);
 }
 
 /* vfork and the like share no memory with their children, but for what vforks.c brings back. */
@@ -406,6 +443,13 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 		return do_fork(ctx, 0);
 	case __NR_vfork:
 		return do_fork(ctx, CLONE_VFORK);
+	case __NR_close:
+		return do_close(ctx, args);
+	case __NR_close_range:
+		return do_close_range(ctx, args);
+	case __NR_dup2:
+	case __NR_dup3:
+		return do_dup(ctx, args);
 	case __NR_execve:
 		return execing_do(AT_FDCWD, (const char *)args[0], (char **)args[1], (char **)args[2], 0);
 	case __NR_execveat:
