@@ -46,6 +46,21 @@ static void name_of_descriptor(int fd, char *path)
 		      system_number(&digits, (uint64_t)(kept < 0 ? fd : kept), 10));
 }
 
+/* The descriptor that a path like /proc/self/fd/3 stands for; -1: none. */
+static int descriptor_named(const char *name)
+{
+	const char *at = system_after(name, "/proc/self/fd/");
+	uint64_t fd = 0;
+
+	if (!at && !(at = system_after(name, "/dev/fd/")))
+		return -1;
+	if (!*at)
+		return -1;
+	for (; *at >= '0' && *at <= '9' && fd < INT32_MAX; at++)
+		fd = fd * 10 + (uint64_t)(*at - '0');
+	return *at || fd >= INT32_MAX || system_call(__NR_fcntl, (long)fd, F_GETFD, 0, 0, 0, 0) < 0 ? -1 : (int)fd;
+}
+
 /* The path as the new translator must have it; false: the kernel shall say what is wrong with it. */
 static bool find_path(int at, const char *name, int flags, char *path)
 {
@@ -55,6 +70,11 @@ static bool find_path(int at, const char *name, int flags, char *path)
 		if (flags & AT_EMPTY_PATH && at >= 0)
 			name_of_descriptor(at, path);
 		return flags & AT_EMPTY_PATH && at >= 0;
+	}
+	/* It may be closed by the time that the translator looks. */
+	if (descriptor_named(name) >= 0) {
+		name_of_descriptor(descriptor_named(name), path);
+		return true;
 	}
 	if (selfview_names((uint64_t)name, "exe"))
 		name = runtime.program_path;
