@@ -17,6 +17,7 @@
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <linux/shm.h>
+#include <linux/uio.h>
 
 #define SYSCALL_BYTES 2
 #define VFORK_DESCRIPTOR 1000            /* or above: out of the way */
@@ -55,6 +56,41 @@ static long pass_on(struct context *ctx, const uint64_t *args)
 		threading_wake(ctx);
 	} while ((result == -EINTR && ctx->disturbed && !ctx->waiting) || (result == -EFAULT && let_kernel_write()));
 	return result;
+}
+
+/*
+ * The kernel is to fill this memory, as much as it can: where a watched page begins it would end, and say so. As with a write
+ * of the program the blocks of these pages die.
+ */
+static void let_fill(uint64_t address, uint64_t bytes)
+{
+	uint64_t first = address & ~(uint64_t)(SLOPE_PAGE_BYTES - 1);
+
+	if (!runtime.space.watching || address + bytes < address)
+		return;
+	lock_take(&runtime.lock);
+	for (uint64_t page = first; page < address + bytes && page < runtime.space.window; page += SLOPE_PAGE_BYTES) {
+		if (!space_watches(&runtime.space, page))
+			continue;
+		codecache_changed(&runtime.cache, page, 1);
+		space_unwatch(&runtime.space, page);
+	}
+	lock_give(&runtime.lock);
+}
+
+static long fill_and_pass(struct context *ctx, const uint64_t *args)
+{
+	const struct iovec *piece = (const void *)args[1];
+	long number = (long)ctx->reg[REG_RAX];
+
+	if (!runtime.space.watching)
+		return pass_on(ctx, args);
+	if (number == __NR_read || number == __NR_pread64)
+		let_fill(args[1], args[2]);
+	else if (args[2] <= UIO_MAXIOV && space_allows(&runtime.space, args[1], args[2] * sizeof *piece, PROT_READ))
+		for (uint64_t i = 0; i < args[2]; i++)
+			let_fill((uint64_t)piece[i].iov_base, piece[i].iov_len);
+	return pass_on(ctx, args);
 }
 
 /* ---- memory ---- */
@@ -443,6 +479,12 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 		return do_fork(ctx, 0);
 	case __NR_vfork:
 		return do_fork(ctx, CLONE_VFORK);
+	case __NR_read:
+	case __NR_pread64:
+	case __NR_readv:
+	case __NR_preadv:
+	case __NR_preadv2:
+		return fill_and_pass(ctx, args);
 	case __NR_close:
 		return do_close(ctx, args);
 	case __NR_close_range:
