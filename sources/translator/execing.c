@@ -196,8 +196,10 @@ static long exec_followed(const char *path, char **argv, size_t argc, char **env
 	for (size_t i = 1; i < argc; i++)
 		all[n++] = argv[i];
 	all[n] = NULL;
+	signals_tell_mask(true);
 	long result = system_call(__NR_execve, (long)runtime.self, (long)all, (long)envp, 0, 0, 0);
 
+	signals_tell_mask(false);
 	system_release(all, bytes);
 	return result;
 }
@@ -205,8 +207,10 @@ static long exec_followed(const char *path, char **argv, size_t argc, char **env
 static long exec_unfollowed(int at, const char *name, char **argv, char **envp, int flags)
 {
 	limits_tell_kernel();
+	signals_tell_mask(true);
 	long result = system_call(__NR_execveat, at, (long)name, (long)argv, (long)envp, flags, 0);
 
+	signals_tell_mask(false);
 	limits_take_back();
 	return result;
 }

@@ -247,6 +247,11 @@ long signals_mask(struct context *ctx, int how, const void *set, void *old, size
 
 long signals_action(int number, const void *action, void *old, size_t set_bytes);
 long signals_altstack(struct context *ctx, const void *new, void *old);
+/* rt_sigpending and rt_sigtimedwait, which know of signals that held.c has. */
+long held_pending(struct context *ctx, const uint64_t *args);
+long held_wait(struct context *ctx, const uint64_t *args);
+/* The kernel hears what is blocked really, for a program in this one's place; and what it hears otherwise. */
+void signals_tell_mask(bool all);
 /* rt_sigreturn: the registers come from the frame on the stack. Returns where the program goes on. */
 uint64_t signals_return(struct context *ctx);
 

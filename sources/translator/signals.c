@@ -196,6 +196,8 @@ uint64_t signals_return(struct context *ctx)
 		ctx->signal_mask = mask;     /* all others wait until this one is delivered */
 	else
 		system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, SIGNAL_SET_BYTES, 0, 0);
+	if (ctx->held && !ctx->waiting)
+		held_release(ctx);
 	return pc;
 }
 
@@ -416,6 +418,8 @@ static void on_other(int number, const siginfo_t *info, struct ucontext *uc)
 {
 	struct context *ctx = context_here();
 
+	if (held_take(ctx, number, info))
+		return;
 	ctx->waiting = (uint32_t)number;
 	ctx->signal_mask = (uint64_t)uc->uc_sigmask;
 	slope_copy(ctx->signal_info, info, sizeof ctx->signal_info);

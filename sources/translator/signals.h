@@ -5,6 +5,7 @@
  *   signals.c       our handler, and the program's: stepping to where one can begin, its frame, its end
  *   faults.c        where in the program a fault happened, and those that are ours: writes to code,
  *   lending.c       and our own writes below the end of a stack
+ *   held.c          signals for faults that are sent, and blocked
  *   dispositions.c  the program's system calls about handlers, masks and stacks
  *
  * What others call is in runtime.h.
@@ -55,6 +56,13 @@ void signals_go_to(struct ucontext *uc, uint64_t pc);
 
 /* The processor stands at slope_gate_astray: the fault becomes the one that the program would have had, at this address of it. */
 uint64_t astray_fault(const struct context *ctx, siginfo_t *info, struct ucontext *uc);
+
+/* ---- held.c ---- */
+
+/* Has the program blocked this signal, which the kernel has delivered? Then it waits. */
+bool held_take(struct context *ctx, int number, const siginfo_t *info);
+/* Some may have been unblocked: they come now. */
+void held_release(struct context *ctx);
 
 /* ---- lending.c ---- */
 

@@ -498,6 +498,10 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 		return execing_do((int)args[0], (const char *)args[1], (char **)args[2], (char **)args[3], (int)args[4]);
 	case __NR_rt_sigprocmask:
 		return signals_mask(ctx, (int)args[0], (const void *)args[1], (void *)args[2], args[3]);
+	case __NR_rt_sigpending:
+		return held_pending(ctx, args);
+	case __NR_rt_sigtimedwait:
+		return held_wait(ctx, args);
 	case __NR_setuid:
 	case __NR_setreuid:
 	case __NR_setresuid:
