@@ -114,7 +114,7 @@ static enum loading map_image(const struct elf_file *f, struct image *image)
 
 	if (!extent(f, &low, &high))
 		return LOADING_BROKEN;
-	/* All of it at once first, so that nothing else is in the way. Asked for near: a browser is larger than what comes there unasked. */
+	/* All of it at once first, so that nothing else is in the way; near, where large files do not come unasked. */
 	long at = space_mmap(&runtime.space, fixed ? low : PLAN_NEAR, high - low, fixed ? PROT_NONE : PROT_EXEC,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (fixed ? MAP_FIXED_NOREPLACE : 0), -1, 0);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Jumps, calls and returns to where no program has memory: nowhere, beyond what any has, where the translator may lie, the kernel's half. Each
- * is a fault with an address of its own. And to the page of vsyscalls, which old programs call instead of a vdso.
+ * Jumps, calls and returns to where no program has memory: nowhere, beyond what any has, where the translator may lie, the
+ * kernel's half. Each is a fault with an address of its own. And to the page of vsyscalls, which old programs call instead of a vdso.
  */
 #include "torture.h"
 
