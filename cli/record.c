@@ -84,6 +84,8 @@ static enum slope_parsed parse(struct slope_settings *s, const char *command, in
 		  "let threads take turns in order", 0, 0 },
 		{ "max-threads", 0, SLOPE_OPTION_NUMBER, &s->max_threads, "N",
 		  "threads that may exist at one time; each takes some memory in advance (1000)", 2, 1000000 },
+		{ "window", 0, SLOPE_OPTION_NUMBER, &s->window_log2, "N",
+		  "with the translator: the program has 2^N bytes of addresses (36); for those that reserve more than 48 GB", 35, 44 },
 		{ "rate", 0, SLOPE_OPTION_NUMBER, &s->rate, "N",
 		  "with --source=sampler: samples per second of each thread (1000)", 1, SLOPE_RATE_MAX },
 		{ "clock", 0, SLOPE_OPTION_CHOICE, &s->clock, "cpu|wall",

@@ -56,6 +56,8 @@ static void source_options(struct slope_list *options, const struct slope_settin
 	slope_list_add(options, "--max-points=%llu", (unsigned long long)s->max_points);
 	if (s->stamp_limit)
 		slope_list_add(options, "--stamp-limit=%llu", (unsigned long long)s->stamp_limit);
+	if (s->window_log2 && translated)
+		slope_list_add(options, "--window-log2=%llu", (unsigned long long)s->window_log2);
 	if (s->block_runs && translated)
 		slope_list_add(options, "--block-runs=%llu", (unsigned long long)s->block_runs);
 	if (s->contexts)

@@ -17,7 +17,7 @@
 struct slope_settings {
 	const char *output, *cost;
 	unsigned source, input, fair_sched, access;
-	uint64_t cell, max_points, max_threads, stamp_limit, block_runs;
+	uint64_t cell, max_points, max_threads, stamp_limit, block_runs, window_log2;
 	struct slope_list toggle, only, skip;
 	bool no_symbols, quiet, verify, json;
 	const char *contexts;        /* as given; NULL: not */

@@ -9,7 +9,7 @@ _slope_options() {
 		echo '-o --output= --source= --cost= --input= --cell= --toggle= --only= --skip= --max-points='
 		echo '--contexts --context-sites --context-recursion= --burst --context= --max-contexts='
 		echo '--paths --event= --path-sample= --perturbation --rate= --clock= --no-trampoline --duration= --delayed --attach='
-		echo '--fair-sched= --max-threads= --no-symbols --verify -j --json -q --quiet'
+		echo '--fair-sched= --max-threads= --window= --no-symbols --verify -j --json -q --quiet'
 		;;
 	report) echo '-j --json -n --top= -s --sort= -k --times= --of= -u --unit= -i --input= -f --filter= --color= --no-inline' ;;
 	show) echo '-j --json -o --output= -g --guess= -u --unit= -i --input= --linear --log --ascii --color=' ;;
@@ -69,7 +69,7 @@ _slope_program_at() {
 	for (( ; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-o | =) ((i++)) ;;
-		--output | --source | --cost | --input | --cell | --toggle | --only | --skip | --max-points | --context | --max-contexts | --context-recursion | --event | --path-sample | --rate | --clock | --duration | --attach | --fair-sched | --max-threads)
+		--output | --source | --cost | --input | --cell | --toggle | --only | --skip | --max-points | --context | --max-contexts | --context-recursion | --event | --path-sample | --rate | --clock | --duration | --attach | --fair-sched | --max-threads | --window)
 			[ "${COMP_WORDS[i + 1]}" = = ] || ((i++))
 			;;
 		--) echo $((i + 1)) && return ;;

@@ -200,6 +200,8 @@ struct lent {
 };
 
 #define CONTEXT_LENT 2u
+#define CONTEXT_HELD_SIGNALS 12u         /* numbers up to that of SIGSEGV */
+#define CONTEXT_HELD_BYTES 32u           /* what a siginfo_t of a sent signal has */
 
 /* Code that raises a signal: raising.c. */
 struct raising {
@@ -270,6 +272,8 @@ struct context {
 	stack_t altstack;                /* the program's */
 	bool own_altstack;               /* our own is set */
 	uint64_t faults_blocked;         /* which the program believes to be: the kernel does not hear of it */
+	uint64_t held;                   /* of these, those that have been sent all the same (held.c), */
+	uint8_t held_info[CONTEXT_HELD_SIGNALS][CONTEXT_HELD_BYTES];     /* by whom and how */
 	struct lent lent[CONTEXT_LENT];
 	struct raising raising;
 	/* The program has set the trap flag: signals.c. */

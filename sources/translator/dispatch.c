@@ -158,6 +158,8 @@ void slope_dispatch(const void *at, struct context *ctx)
 	if (ctx->stepping)
 		stepping_go_on(ctx, site.kind == SITE_SYSCALL);
 	ctx->fs = program_fs();
+	if (pc >= runtime.space.window)
+		pc = vsyscalls_instead(pc);
 	if (site.kind == SITE_ODD_STACK && !runtime.odd_stack) {
 		runtime.odd_stack = true;
 		threading_empty_cache(runtime.cache.generation);

@@ -74,10 +74,14 @@ static bool ends_process(int number)
 	return true;
 }
 
-/* Is ours the kernel's handler for it? SIGTRAP: steps must reach us, whatever the program thinks of it. */
+/*
+ * Is ours the kernel's handler for it? SIGTRAP: steps must reach us, whatever the program thinks of it. What is sent while
+ * the program blocks it must not end it (held.c).
+ */
 static bool wants_ours(int number, uint64_t handler)
 {
 	return handler > 1 || number == SIGTRAP || (number == SIGSEGV && signals.watching) ||
+	       (handler == HANDLER_DEFAULT && SIGNAL_FAULTS & signal_bit(number)) ||
 	       (observer.profiles && handler == HANDLER_DEFAULT && ends_process(number));
 }
 
@@ -97,16 +101,17 @@ void signals_watch_faults(void)
 void signals_start(void)
 {
 	struct disposition steps = ours(0);
-	uint64_t set = signal_bit(SIGTRAP);
+	uint64_t set = SIGNAL_FAULTS, before = 0;
 
 	if (!own_stack())
 		system_stop("no memory for a stack of signal handlers", NULL);
 	system_call(__NR_rt_sigaction, SIGTRAP, (long)&steps, 0, SIGNAL_SET_BYTES, 0, 0);
-	system_call(__NR_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, SIGNAL_SET_BYTES, 0, 0);
+	system_call(__NR_rt_sigprocmask, SIG_UNBLOCK, (long)&set, (long)&before, SIGNAL_SET_BYTES, 0, 0);
+	context_here()->faults_blocked = before & SIGNAL_FAULTS;
 	for (int number = 1; number < SIGNALS; number++) {
 		struct disposition now, set = ours(0);
 
-		if (!observer.profiles || !ends_process(number) ||
+		if (!(observer.profiles ? ends_process(number) : SIGNAL_FAULTS & signal_bit(number)) || number == SIGTRAP ||
 		    system_call(__NR_rt_sigaction, number, 0, (long)&now, SIGNAL_SET_BYTES, 0, 0) || now.handler != HANDLER_DEFAULT)
 			continue;
 		system_call(__NR_rt_sigaction, number, (long)&set, 0, SIGNAL_SET_BYTES, 0, 0);
@@ -171,10 +176,19 @@ long signals_mask(struct context *ctx, int how, const void *set, void *old, size
 		return result;
 	if (set)
 		ctx->faults_blocked = SIGNAL_FAULTS & (how == SIG_BLOCK ? faults | mask : how == SIG_UNBLOCK ? faults & ~mask : mask);
+	if (ctx->held)
+		held_release(ctx);
 	was |= faults;
 	if (old)
 		slope_copy(old, &was, sizeof was);
 	return 0;
+}
+
+void signals_tell_mask(bool all)
+{
+	uint64_t faults = context_here()->faults_blocked;
+
+	system_call(__NR_rt_sigprocmask, all ? SIG_BLOCK : SIG_UNBLOCK, (long)&faults, 0, SIGNAL_SET_BYTES, 0, 0);
 }
 
 long signals_altstack(struct context *ctx, const void *new, void *old)
@@ -187,7 +201,7 @@ long signals_altstack(struct context *ctx, const void *new, void *old)
 	if (old) {
 		stack_t was = ctx->altstack;
 
-		was.ss_flags = !was.ss_size ? SS_DISABLE : inside ? SS_ONSTACK : 0;
+		was.ss_flags = (!was.ss_size ? SS_DISABLE : inside ? SS_ONSTACK : 0) | (was.ss_flags & (int)SS_AUTODISARM);
 		slope_copy(old, &was, sizeof was);
 	}
 	if (!new)
@@ -195,8 +209,11 @@ long signals_altstack(struct context *ctx, const void *new, void *old)
 	if (inside)
 		return -EPERM;
 	stack_t wanted = *(const stack_t *)new;
+	int mode = wanted.ss_flags & ~(int)SS_AUTODISARM;
 
-	if (wanted.ss_flags & SS_DISABLE)
+	if (mode != SS_DISABLE && mode != SS_ONSTACK && mode)
+		return -EINVAL;
+	if (mode == SS_DISABLE)
 		wanted = (stack_t){ 0 };
 	else if (wanted.ss_size < MINSIGSTKSZ)
 		return -ENOMEM;

@@ -4,7 +4,8 @@
  * options of this one. What cannot be followed the kernel runs, or says why
  * not: programs of other machines, setuid ones (which keep their privileges
  * that way), files that are no programs, scripts whose interpreter is one of
- * these. They have no profile.
+ * these; and what a program under us traces, a debugger say, which wants to
+ * see the other one and not its translator. They have no profile.
  */
 #include "sources/translator/runtime.h"
 #include "sources/translator/observing.h"
@@ -18,6 +19,7 @@
 #define OPTIONS_MAX 64u
 #define SCRIPTS_MAX 5
 #define SCRIPT_LINE_BYTES 256u
+#define STATUS_BYTES 1024u               /* so far into it at most the tracer is named */
 #define KEPT_DESCRIPTOR 1000             /* or above: out of the program's way */
 
 /* ---- which file ---- */
@@ -44,6 +46,21 @@ static void name_of_descriptor(int fd, char *path)
 		      system_number(&digits, (uint64_t)(kept < 0 ? fd : kept), 10));
 }
 
+/* The descriptor that a path like /proc/self/fd/3 stands for; -1: none. */
+static int descriptor_named(const char *name)
+{
+	const char *at = system_after(name, "/proc/self/fd/");
+	uint64_t fd = 0;
+
+	if (!at && !(at = system_after(name, "/dev/fd/")))
+		return -1;
+	if (!*at)
+		return -1;
+	for (; *at >= '0' && *at <= '9' && fd < INT32_MAX; at++)
+		fd = fd * 10 + (uint64_t)(*at - '0');
+	return *at || fd >= INT32_MAX || system_call(__NR_fcntl, (long)fd, F_GETFD, 0, 0, 0, 0) < 0 ? -1 : (int)fd;
+}
+
 /* The path as the new translator must have it; false: the kernel shall say what is wrong with it. */
 static bool find_path(int at, const char *name, int flags, char *path)
 {
@@ -53,6 +70,11 @@ static bool find_path(int at, const char *name, int flags, char *path)
 		if (flags & AT_EMPTY_PATH && at >= 0)
 			name_of_descriptor(at, path);
 		return flags & AT_EMPTY_PATH && at >= 0;
+	}
+	/* It may be closed by the time that the translator looks. */
+	if (descriptor_named(name) >= 0) {
+		name_of_descriptor(descriptor_named(name), path);
+		return true;
 	}
 	if (selfview_names((uint64_t)name, "exe"))
 		name = runtime.program_path;
@@ -97,6 +119,44 @@ static bool can_follow(const char *path)
 	return false;
 }
 
+/* The process that traces this one; 0: none does. */
+static uint64_t tracer(void)
+{
+	char status[STATUS_BYTES];
+	long fd = system_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0), got;
+	const char *at = NULL;
+	uint64_t pid = 0;
+
+	if (fd < 0)
+		return 0;
+	got = system_call(__NR_read, fd, (long)status, sizeof status - 1, 0, 0, 0);
+	system_close(fd);
+	status[got > 0 ? got : 0] = 0;
+	for (const char *line = status; *line && !at; line++)
+		at = system_after(line, "\nTracerPid:\t");
+	for (; at && *at >= '0' && *at <= '9'; at++)
+		pid = pid * 10 + (uint64_t)(*at - '0');
+	return pid;
+}
+
+/* Is that a program under a translator? Whoever traces us from outside has asked for it. */
+static bool is_traced_by_us(void)
+{
+	char link[64], path[RUNTIME_PATH_BYTES];
+	struct system_digits digits;
+	uint64_t pid = tracer();
+	long length;
+	size_t n;
+
+	if (!pid)
+		return false;
+	n = system_append(link, system_append(link, 0, sizeof link, "/proc/"), sizeof link, system_number(&digits, pid, 10));
+	system_append(link, n, sizeof link, "/exe");
+	length = system_call(__NR_readlink, (long)link, (long)path, sizeof path - 1, 0, 0, 0);
+	path[length > 0 ? length : 0] = 0;
+	return system_same(path, runtime.self);
+}
+
 /* ---- with which words ---- */
 
 /* How many there are; -1: they are not all the program's memory. */
@@ -136,8 +196,10 @@ static long exec_followed(const char *path, char **argv, size_t argc, char **env
 	for (size_t i = 1; i < argc; i++)
 		all[n++] = argv[i];
 	all[n] = NULL;
+	signals_tell_mask(true);
 	long result = system_call(__NR_execve, (long)runtime.self, (long)all, (long)envp, 0, 0, 0);
 
+	signals_tell_mask(false);
 	system_release(all, bytes);
 	return result;
 }
@@ -145,8 +207,10 @@ static long exec_followed(const char *path, char **argv, size_t argc, char **env
 static long exec_unfollowed(int at, const char *name, char **argv, char **envp, int flags)
 {
 	limits_tell_kernel();
+	signals_tell_mask(true);
 	long result = system_call(__NR_execveat, at, (long)name, (long)argv, (long)envp, flags, 0);
 
+	signals_tell_mask(false);
 	limits_take_back();
 	return result;
 }
@@ -165,6 +229,10 @@ long execing_do(int at, const char *name, char **argv, char **envp, int flags)
 	vforks_tell();
 	profilefile_before_exec();
 	if (!find_path(at, name, flags, path) || !can_follow(path)) {
+		result = exec_unfollowed(at, name, argv, envp, flags);
+	} else if (is_traced_by_us()) {
+		if (observer.profiles)
+			system_say(path, " is traced by the program that has started it; it runs without a profile", NULL);
 		result = exec_unfollowed(at, name, argv, envp, flags);
 	} else if ((result = exec_followed(path, argv, (size_t)argc, envp)) == -ENOENT || result == -EACCES) {
 		/* The program is there; it is the translator that is not, or not for this user. */

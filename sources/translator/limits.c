@@ -93,7 +93,10 @@ long limits_call(long number, const uint64_t *args)
 
 /* ---- keeping to them ---- */
 
-/* How much of [start, end) there is of what the limit counts: all memory, or what is private and can be written, but for the stack. */
+/*
+ * How much of [start, end) there is of what the limit counts: all memory, or what is private and can be written, but for the stack.
+ * That one is there as far as it may grow, and counts as one of the usual size.
+ */
 static uint64_t counted(unsigned which, uint64_t start, uint64_t end)
 {
 	const struct space *s = &runtime.space;
@@ -102,6 +105,9 @@ static uint64_t counted(unsigned which, uint64_t start, uint64_t end)
 	for (size_t i = 0; i < s->count; i++) {
 		const struct space_region *r = &s->region[i];
 		uint64_t low = r->start > start ? r->start : start, high = r->end < end ? r->end : end;
+
+		if (r->start >= s->far_end && low < s->window - PLAN_STACK_DEFAULT_BYTES)
+			low = s->window - PLAN_STACK_DEFAULT_BYTES;
 
 		if (low < high && (resource[which] == RLIMIT_AS || (!r->shared && r->prot & PROT_WRITE && r->start < s->far_end)))
 			bytes += high - low;

@@ -123,8 +123,8 @@ static enum loading map_image(const struct elf_file *f, struct image *image)
 
 	if (!extent(f, &low, &high))
 		return LOADING_BROKEN;
-	/* All of it at once first, so that nothing else is in the way. */
-	long at = space_mmap(&runtime.space, fixed ? low : 0, high - low, fixed ? PROT_NONE : PROT_EXEC,
+	/* All of it at once first, so that nothing else is in the way; near, where large files do not come unasked. */
+	long at = space_mmap(&runtime.space, fixed ? low : PLAN_NEAR, high - low, fixed ? PROT_NONE : PROT_EXEC,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (fixed ? MAP_FIXED_NOREPLACE : 0), -1, 0);
 
 	if (system_failed(at) || (uint64_t)at + (high - low) > PLAN_CACHE)

@@ -39,7 +39,7 @@
 #define PLAN_BREAK_END 0x400000000ul
 #define PLAN_FAR PLAN_BREAK_END
 
-#define PLAN_WINDOW_LOG2 36u             /* the default; --window-log2 chooses another */
+#define PLAN_WINDOW_LOG2 36u             /* the default; --window-log2 (--window of record) chooses another */
 #define PLAN_WINDOW_LOG2_MIN 35u
 #define PLAN_WINDOW_LOG2_MAX 44u
 

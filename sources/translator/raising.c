@@ -17,7 +17,6 @@
 #define COPY_AT 64u
 #define HLT 0xf4                 /* which is for the kernel alone */
 #define SYSTEM_CALL_32 0x80
-#define VSYSCALL_PAGE (UINT64_C(0xffffffffff600000) / SLOPE_PAGE_BYTES)
 #define PAGE_FAULT 14
 #define FAULT_PRESENT 1u         /* in its error code */
 
@@ -81,8 +80,6 @@ static uint64_t nowhere(struct context *ctx, uint64_t pc, uint64_t branch, bool 
 {
 	struct raising *r = &ctx->raising;
 
-	if (pc / SLOPE_PAGE_BYTES == VSYSCALL_PAGE)
-		dispatch_refuse("a call of the kernel's vsyscall page", pc);
 	if (space_at(&runtime.space, pc) || (is_canonical(pc) && !may_be_ours(pc)))
 		return pc;
 	r->place = end_of(r);
@@ -198,13 +195,13 @@ static void tell_page_fault(const struct raising *r, siginfo_t *info, struct uco
 	uc->uc_mcontext.cr2 = r->limit;
 }
 
-uint64_t raising_pc(int number, siginfo_t *info, struct ucontext *uc)
+bool raising_has(int number, siginfo_t *info, struct ucontext *uc, uint64_t *pc)
 {
 	struct raising *r = &context_here()->raising;
 	uint64_t behind = uc->uc_mcontext.rip - r->place;
 
 	if (!is_there(r, uc->uc_mcontext.rip))
-		return FAULTS_NOWHERE;
+		return false;
 	r->tried = false;
 	if (number == SIGSEGV && uc->uc_mcontext.trapno == PAGE_FAULT && (uint64_t)info->si_addr == end_of(r))
 		tell_page_fault(r, info, uc);
@@ -212,5 +209,6 @@ uint64_t raising_pc(int number, siginfo_t *info, struct ucontext *uc)
 		info->si_addr = (char *)info->si_addr + (r->pc - r->place);
 	if (behind)
 		faults_count_trap();
-	return r->pc + behind;
+	*pc = r->pc + behind;
+	return true;
 }

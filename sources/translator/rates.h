@@ -16,7 +16,7 @@
 #define SLOPE_SOURCES_TRANSLATOR_RATES_H
 
 #define RATES_RUNS 16384         /* unless --block-runs says otherwise, for tests: 16 to 32768 */
-#define RATES_SHARED 8           /* so many times fewer where there are threads: they all count in the same words, which go from one to the other */
+#define RATES_SHARED 8           /* so many times fewer with threads: they count in the same words, which go from one to the other */
 
 #define RATES_BACK 0             /* of struct rates_block, for gate.S */
 

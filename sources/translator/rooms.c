@@ -25,6 +25,12 @@ static struct {
 	unsigned lanes;              /* of it that are used */
 } rooms;
 
+/* May there be one more? Then there is still room for one that others share. */
+static bool has_place(uint64_t shadow_bytes)
+{
+	return rooms.shadow_bytes + 2 * shadow_bytes <= SHADOWS_MAX_BYTES;
+}
+
 /* What the shadow needs from a window's start on. */
 static uint64_t window_bytes(uint64_t shadow_bytes)
 {
@@ -40,7 +46,7 @@ void *rooms_window(uint64_t shadow_bytes)
 
 static bool set_window(struct room *room, uint64_t shadow_bytes)
 {
-	if (shadow_bytes && rooms.shadow_bytes + shadow_bytes <= SHADOWS_MAX_BYTES && (room->window = rooms_window(shadow_bytes))) {
+	if (shadow_bytes && has_place(shadow_bytes) && (room->window = rooms_window(shadow_bytes))) {
 		room->shadow_bytes = shadow_bytes;
 		rooms.shadow_bytes += shadow_bytes;
 		return true;
@@ -88,7 +94,7 @@ struct room *rooms_take(uint64_t shadow_bytes)
 			break;
 		without = room;
 	}
-	if (!room && without && rooms.shadow_bytes + shadow_bytes > SHADOWS_MAX_BYTES)
+	if (!room && without && !has_place(shadow_bytes))
 		room = without;
 	if (!room && !(room = new_room(shadow_bytes)))
 		return NULL;

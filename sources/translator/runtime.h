@@ -18,6 +18,7 @@
  *   syscalls.c          system calls of the program
  *   execing.c           other programs in its place
  *   vforks.c            children by vfork and posix_spawn
+ *   vsyscalls.c         the page that old programs call
  *   selfview.c          /proc/self as it should be
  *   limits.c            limits to its memory, which are not for ours
  *   signals.h           its signals and their handlers, and in which files
@@ -61,7 +62,8 @@ struct runtime {
 	char **options;              /* our own arguments, for children */
 	int option_count;
 	char **environment, **argv;  /* of the program */
-	struct vfork_pages *to_parent;   /* vforks.c: this is a child by vfork */
+	struct vfork_pages *to_parent;   /* vforks.c: this is a child by vfork, */
+	int parent_waits;                /* whose parent waits until nobody has this descriptor; 0: not in that way */
 };
 
 extern struct runtime runtime;
@@ -97,6 +99,8 @@ enum loading sanitizers_in(const char *path);
 
 /* Fills the program's stack; `own` is the stack we were started with. Returns its stack pointer, 0 without memory. */
 uint64_t startstack_make(const uint64_t *own, const struct image *image, const struct image *interpreter, char **argv);
+/* The program may have raised the limit to its stack, which then reaches further down. Not with the lock held. */
+void startstack_follow_limit(void);
 
 /* ---- blocks.c ---- */
 
@@ -126,6 +130,11 @@ void dispatch_depends_on(uint64_t address);
 
 /* Something that cannot be done yet, at this address (0: none): one line, what there is of a profile, the end. */
 void dispatch_refuse(const char *what, uint64_t pc) __attribute__((noreturn));
+
+/* ---- vsyscalls.c ---- */
+
+/* Where the program goes on instead: at a function of its own that does what a vsyscall does; else there. Not with the lock held. */
+uint64_t vsyscalls_instead(uint64_t pc);
 
 /* ---- syscalls.c ---- */
 
@@ -258,6 +267,11 @@ long signals_action(int number, const void *action, void *old, size_t set_bytes)
 long signals_altstack(struct context *ctx, const void *new, void *old);
 /* stepping.c: the program steps (ctx->stepping), and so it goes on. `system_call`: not even natively is a trap right behind one. */
 void stepping_go_on(struct context *ctx, bool system_call);
+/* rt_sigpending and rt_sigtimedwait, which know of signals that held.c has. */
+long held_pending(struct context *ctx, const uint64_t *args);
+long held_wait(struct context *ctx, const uint64_t *args);
+/* The kernel hears what is blocked really, for a program in this one's place; and what it hears otherwise. */
+void signals_tell_mask(bool all);
 /* rt_sigreturn: the registers come from the frame on the stack. Returns where the program goes on. */
 uint64_t signals_return(struct context *ctx);
 

@@ -40,7 +40,7 @@ bool signals_on_altstack(uint64_t sp)
 {
 	const stack_t *alt = &context_here()->altstack;
 
-	return sp - (uint64_t)alt->ss_sp < alt->ss_size;
+	return !(alt->ss_flags & (int)SS_AUTODISARM) && sp - (uint64_t)alt->ss_sp < alt->ss_size;
 }
 
 uint64_t signals_allowed(uint64_t mask)
@@ -127,7 +127,15 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	begin_vectors(uc);
 	context_here()->stepping = context_here()->step_due = false;
 	uc->uc_mcontext.eflags &= ~(uint64_t)TRAP_FLAG;
-	f->uc.uc_stack = context_here()->altstack;
+
+	stack_t *alt = &context_here()->altstack;
+	bool apart = (uint64_t)f - (uint64_t)alt->ss_sp < alt->ss_size;
+
+	f->uc.uc_stack = *alt;
+	if (!alt->ss_size)
+		f->uc.uc_stack.ss_flags = SS_DISABLE;
+	if (alt->ss_flags & (int)SS_AUTODISARM)
+		*alt = (stack_t){ 0 };
 	f->uc.uc_sigmask = (sigset_t)(mask | context_here()->faults_blocked);
 	slope_copy(f->info, info, sizeof f->info);
 	uc->uc_mcontext.rdi = (uint64_t)number;
@@ -139,7 +147,7 @@ static void begin_handler(struct ucontext *uc, int number, const void *info, uin
 	uc->uc_sigmask = (sigset_t)signals_allowed((uint64_t)f->uc.uc_sigmask | a.mask | (a.flags & SA_NODEFER ? 0 : signal_bit(number)));
 	if (observer.on) {
 		slope_session_kernel_write(&observer.session, (uint64_t)f, sizeof *f);
-		activations_handler(a.handler, (uint64_t)f, signals_on_altstack((uint64_t)f));
+		activations_handler(a.handler, (uint64_t)f, apart);
 	}
 	if (observer.paths)
 		pathevents_handler(context_here(), pc, (uint64_t)f->uc.uc_mcontext.rsp, a.handler, (uint64_t)f);
@@ -196,6 +204,8 @@ uint64_t signals_return(struct context *ctx)
 		ctx->signal_mask = mask;     /* all others wait until this one is delivered */
 	else
 		system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, SIGNAL_SET_BYTES, 0, 0);
+	if (ctx->held && !ctx->waiting)
+		held_release(ctx);
 	return pc;
 }
 
@@ -417,24 +427,15 @@ static bool is_trap(int number, const struct ucontext *uc)
 	return number == SIGTRAP || uc->uc_mcontext.trapno == TRAP_OVERFLOW;
 }
 
-static void on_fault(int number, siginfo_t *info, struct ucontext *uc)
+/* The registers are the program's, and this is where it stands. */
+static void deliver_fault(int number, siginfo_t *info, struct ucontext *uc, uint64_t pc)
 {
 	struct context *ctx = context_here();
-	uint64_t pc = raising_pc(number, info, uc);
 
-	if (pc == FAULTS_NOWHERE)
-		pc = fault_pc(uc, is_breakpoint(number, info, uc->uc_mcontext.rip));
-	if (pc == FAULTS_SKIPPED)
-		return;
-	if (pc != FAULTS_NOWHERE)
-		ctx->path_pc = pc;
+	ctx->path_pc = pc;
 	if (number == SIGILL || number == SIGFPE)
 		info->si_addr = (void *)pc;      /* the instruction's own address */
-	if (pc == FAULTS_NOWHERE && !is_programs(uc->uc_mcontext.rip, (uint64_t)info->si_addr))
-		fail(number, uc->uc_mcontext.rip, (uint64_t)info->si_addr);
-	else if (pc == FAULTS_NOWHERE)
-		end_by(number);
-	else if (ctx->waiting && !is_trap(number, uc))
+	if (ctx->waiting && !is_trap(number, uc))
 		deliver_waiting(uc, pc);         /* it was first; the instruction will fault again */
 	else if (!dispositions_of(number).handler || ctx->faults_blocked & signal_bit(number))
 		end_by(number);
@@ -444,11 +445,32 @@ static void on_fault(int number, siginfo_t *info, struct ucontext *uc)
 		begin_handler(uc, number, info, pc, (uint64_t)uc->uc_sigmask);
 }
 
+static void on_fault(int number, siginfo_t *info, struct ucontext *uc)
+{
+	uint64_t pc;
+
+	if (raising_has(number, info, uc, &pc)) {
+		deliver_fault(number, info, uc, pc);
+		return;
+	}
+	pc = fault_pc(uc, is_breakpoint(number, info, uc->uc_mcontext.rip));
+	if (pc == FAULTS_SKIPPED)
+		return;
+	if (pc == FAULTS_NOWHERE && !is_programs(uc->uc_mcontext.rip, (uint64_t)info->si_addr))
+		fail(number, uc->uc_mcontext.rip, (uint64_t)info->si_addr);
+	else if (pc == FAULTS_NOWHERE)
+		end_by(number);
+	else
+		deliver_fault(number, info, uc, pc);
+}
+
 /* It waits until a block begins. All others but faults wait longer. */
 static void on_other(int number, const siginfo_t *info, struct ucontext *uc)
 {
 	struct context *ctx = context_here();
 
+	if (held_take(ctx, number, info))
+		return;
 	ctx->waiting = (uint32_t)number;
 	ctx->signal_mask = (uint64_t)uc->uc_sigmask;
 	slope_copy(ctx->signal_info, info, sizeof ctx->signal_info);

@@ -7,6 +7,7 @@
  *   lending.c       and our own writes below the end of a stack
  *   raising.c       code that raises a signal instead of running
  *   stepping.c      programs that set the trap flag
+ *   held.c          signals for faults that are sent, and blocked
  *   dispositions.c  the program's system calls about handlers, masks and stacks
  *
  * What others call is in runtime.h.
@@ -48,10 +49,17 @@ void dispositions_reset(int number);
 void signals_handle(int number, siginfo_t *info, struct ucontext *uc);
 /* Faults must reach us: of checks, of writes to code, and steps. A fault that the program has blocked ends it. */
 uint64_t signals_allowed(uint64_t mask);
-/* Is the stack pointer on the program's alternate stack? */
+/* Is the stack pointer on the program's alternate stack? Of one that is disarmed when it comes into use nobody asks. */
 bool signals_on_altstack(uint64_t sp);
 /* On at the program's address, with the registers that are the program's. */
 void signals_go_to(struct ucontext *uc, uint64_t pc);
+
+/* ---- held.c ---- */
+
+/* Has the program blocked this signal, which the kernel has delivered? Then it waits. */
+bool held_take(struct context *ctx, int number, const siginfo_t *info);
+/* Some may have been unblocked: they come now. */
+void held_release(struct context *ctx);
 
 /* ---- lending.c ---- */
 
@@ -69,8 +77,8 @@ void lending_end(struct context *ctx, uint64_t rip);
 bool raising_is_trap(const siginfo_t *info, uint64_t rip);
 /* Is this a step on the way to a copy that may run, or not? Refuses the program where it did run. */
 bool raising_tries(uint64_t rip);
-/* The program's address, where the signal is the copy's; then its words are as they should be. FAULTS_NOWHERE: it is another. */
-uint64_t raising_pc(int number, siginfo_t *info, struct ucontext *uc);
+/* Is the signal the copy's? Then *pc is the program's address, any there is, and its words are as they should be. */
+bool raising_has(int number, siginfo_t *info, struct ucontext *uc, uint64_t *pc);
 
 /* ---- stepping.c ---- */
 

@@ -12,6 +12,7 @@
 #define NEAR_MAX_BYTES (UINT64_C(256) << 20)     /* larger files lie with the data */
 #define NEAR_ASKED_BYTES (UINT64_C(640) << 20)   /* a compiler's own code, say, that is to lie near the program */
 #define PATH_BYTES 4096
+#define HUGE_BYTES (UINT64_C(2) << 20)           /* a large page, as programs and folders of the kernel have them */
 
 /* What is done about a page: a number of writes that were seen, and in its lowest bits one of these. */
 #define WATCHED 1u                               /* really without PROT_WRITE */
@@ -325,6 +326,8 @@ long space_mmap(struct space *s, uint64_t address, uint64_t bytes, int prot, int
 
 	if (flags & MAP_ANONYMOUS)
 		fd = -1;
+	if (flags & MAP_HUGETLB)
+		whole = (whole + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
 	if (!whole || whole > s->window)
 		return whole ? -ENOMEM : -EINVAL;
 	if (fixed && (is_ours(s, address, whole) || address < PLAN_LOWEST)) {
@@ -341,6 +344,12 @@ long space_mmap(struct space *s, uint64_t address, uint64_t bytes, int prot, int
 		flags |= MAP_FIXED;
 	long got = system_call(__NR_mmap, (long)address, (long)bytes, prot, flags, fd, (long)offset);
 
+	/* Large pages, by a flag or from a file of them, begin at multiples of their size, and there is nothing between two of them. */
+	if (got == -EINVAL && !fixed && address % HUGE_BYTES) {
+		whole = (whole + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
+		address = (place(s, 0, whole + HUGE_BYTES, prot, flags & ~MAP_32BIT, fd) + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
+		got = address ? system_call(__NR_mmap, (long)address, (long)bytes, prot, flags, fd, (long)offset) : -ENOMEM;
+	}
 	if (!system_failed(got) && !space_add(s, &(struct space_region){
 		    .start = address, .end = address + whole, .prot = prot, .shared = flags & MAP_SHARED,
 		    .path = fd >= 0 ? path_of(s, fd) : NULL, .offset = offset,
@@ -445,6 +454,20 @@ long space_brk(struct space *s, uint64_t end)
 	}
 	s->break_end = end;
 	return (long)end;
+}
+
+void space_deepen_stack(struct space *s, uint64_t start)
+{
+	const struct space_region *lowest = space_at(s, s->stack);
+
+	if (start >= s->stack || start < s->far_end || !lowest || lowest->start != s->stack || !(lowest->prot & PROT_WRITE) ||
+	    system_failed(space_mmap(s, start, s->stack - start, lowest->prot,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0)))
+		return;
+	/* One region, as the kernel would have it: who asks where the stack ends looks for that. */
+	space_remove(s, start, s->stack - start);
+	space_at(s, s->stack)->start = start;
+	s->stack = start;
 }
 
 /* The key makes its name, as in /proc/self/maps; each attachment has one of its own, by which its pages are known. */

@@ -34,6 +34,7 @@ struct space {
 	uint64_t changes;            /* of regions: what was found before a change must be looked for again */
 	uint64_t window;             /* W */
 	uint64_t far_end;            /* where the stack's area begins */
+	uint64_t stack;              /* and how far down the first stack reaches in it */
 	uint64_t break_end;
 };
 
@@ -52,6 +53,9 @@ bool space_any(struct space *s, uint64_t start, uint64_t bytes);
 
 /* Has code in this range been translated? */
 bool space_has_code(struct space *s, uint64_t start, uint64_t bytes);
+
+/* The first stack reaches down to here now, if nothing is in its way. */
+void space_deepen_stack(struct space *s, uint64_t start);
 
 /* Code is translated from this page of the region, which may be written: the next write to it faults. False: no memory. */
 bool space_watch(struct space *s, const struct space_region *region, uint64_t address);

@@ -21,14 +21,22 @@
 #define RSEQ_ALIGN 28
 #define RANDOM_BYTES 16u
 
+/* So much the kernel would let it grow to. */
 static uint64_t stack_bytes(void)
 {
 	struct rlimit limit = { 0, 0 };
 
 	system_call(__NR_getrlimit, RLIMIT_STACK, (long)&limit, 0, 0, 0, 0);
-	if (limit.rlim_cur < PLAN_STACK_DEFAULT_BYTES || limit.rlim_cur == RLIM_INFINITY)
+	if (limit.rlim_cur < PLAN_STACK_DEFAULT_BYTES)
 		return PLAN_STACK_DEFAULT_BYTES;
 	return limit.rlim_cur > PLAN_STACK_MAX_BYTES ? PLAN_STACK_MAX_BYTES : slope_page_round(limit.rlim_cur);
+}
+
+void startstack_follow_limit(void)
+{
+	lock_take(&runtime.lock);
+	space_deepen_stack(&runtime.space, runtime.space.window - SLOPE_PAGE_BYTES - stack_bytes());
+	lock_give(&runtime.lock);
 }
 
 static const Elf64_auxv_t *own_auxv(const uint64_t *own)
@@ -154,6 +162,7 @@ uint64_t startstack_make(const uint64_t *own, const struct image *image, const s
 	if (system_failed(space_mmap(&runtime.space, end - bytes, bytes, PROT_READ | PROT_WRITE | (image->runs_stack ? PROT_EXEC : 0),
 				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)))
 		return 0;
+	runtime.space.stack = end - bytes;
 	texts += aux_texts(auxv, &entries);
 	if (texts + (words + 2 * entries) * 8 >= room)
 		system_stop("the program's arguments and environment are too long for its stack", NULL);

@@ -13,9 +13,11 @@
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 #include <linux/prctl.h>
+#include <linux/resource.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <linux/shm.h>
+#include <linux/uio.h>
 
 #define SYSCALL_BYTES 2
 #define VFORK_DESCRIPTOR 1000            /* or above: out of the way */
@@ -54,6 +56,41 @@ static long pass_on(struct context *ctx, const uint64_t *args)
 		threading_wake(ctx);
 	} while ((result == -EINTR && ctx->disturbed && !ctx->waiting) || (result == -EFAULT && let_kernel_write()));
 	return result;
+}
+
+/*
+ * The kernel is to fill this memory, as much as it can: where a watched page begins it would end, and say so. As with a write
+ * of the program the blocks of these pages die.
+ */
+static void let_fill(uint64_t address, uint64_t bytes)
+{
+	uint64_t first = address & ~(uint64_t)(SLOPE_PAGE_BYTES - 1);
+
+	if (!runtime.space.watching || address + bytes < address)
+		return;
+	lock_take(&runtime.lock);
+	for (uint64_t page = first; page < address + bytes && page < runtime.space.window; page += SLOPE_PAGE_BYTES) {
+		if (!space_watches(&runtime.space, page))
+			continue;
+		codecache_changed(&runtime.cache, page, 1);
+		space_unwatch(&runtime.space, page);
+	}
+	lock_give(&runtime.lock);
+}
+
+static long fill_and_pass(struct context *ctx, const uint64_t *args)
+{
+	const struct iovec *piece = (const void *)args[1];
+	long number = (long)ctx->reg[REG_RAX];
+
+	if (!runtime.space.watching)
+		return pass_on(ctx, args);
+	if (number == __NR_read || number == __NR_pread64)
+		let_fill(args[1], args[2]);
+	else if (args[2] <= UIO_MAXIOV && space_allows(&runtime.space, args[1], args[2] * sizeof *piece, PROT_READ))
+		for (uint64_t i = 0; i < args[2]; i++)
+			let_fill((uint64_t)piece[i].iov_base, piece[i].iov_len);
+	return pass_on(ctx, args);
 }
 
 /* ---- memory ---- */
@@ -205,6 +242,11 @@ static long fork_with(uint64_t *args)
 		threading_after_fork();
 	else
 		threading_forked();
+	/* A child's child is nobody to wait for. */
+	if (!result && runtime.parent_waits) {
+		system_close(runtime.parent_waits);
+		runtime.parent_waits = 0;
+	}
 	/* The kernel has left the child's id in its memory. */
 	if (!result && observer.on && args[0] & CLONE_CHILD_SETTID)
 		slope_session_kernel_write(&observer.session, args[3], sizeof(uint32_t));
@@ -232,6 +274,7 @@ static long vfork_with(struct context *ctx, uint64_t *args)
 	result = fork_with(args);
 	if (!result) {
 		system_close(end[0]);
+		runtime.parent_waits = end[1];
 		return 0;
 	}
 	system_close(end[1]);
@@ -241,6 +284,37 @@ static long vfork_with(struct context *ctx, uint64_t *args)
 	threading_wake(ctx);
 	system_close(end[0]);
 	return result;
+}
+
+/* Programs close what they do not know, between vfork and exec above all; this descriptor they do not have. */
+static long do_close(struct context *ctx, const uint64_t *args)
+{
+	return runtime.parent_waits && (int)args[0] == runtime.parent_waits ? -EBADF : pass_on(ctx, args);
+}
+
+static long do_close_range(struct context *ctx, const uint64_t *args)
+{
+	uint64_t first = (uint32_t)args[0], last = (uint32_t)args[1], kept = (uint64_t)runtime.parent_waits;
+	long result = 0;
+
+	if (!kept || kept < first || kept > last)
+		return pass_on(ctx, args);
+	if (kept > first)
+		result = system_call(__NR_close_range, (long)first, (long)kept - 1, (long)args[2], 0, 0, 0);
+	return result || kept == last ? result : system_call(__NR_close_range, (long)kept + 1, (long)last, (long)args[2], 0, 0, 0);
+}
+
+/* The program wants this number for a descriptor of its own. */
+static long do_dup(struct context *ctx, const uint64_t *args)
+{
+	long other;
+
+	if (runtime.parent_waits && (int)args[1] == runtime.parent_waits) {
+		other = system_call(__NR_fcntl, runtime.parent_waits, F_DUPFD_CLOEXEC, runtime.parent_waits + 1, 0, 0, 0);
+		if (other > 0)
+			runtime.parent_waits = (int)other;
+	}
+	return pass_on(ctx, args);
 }
 
 /* vfork and the like share no memory with their children, but for what vforks.c brings back. */
@@ -355,6 +429,17 @@ static long do_prctl(struct context *ctx, uint64_t *args)
 	}
 }
 
+static long do_limit(struct context *ctx, long number, uint64_t *args)
+{
+	if (limits_are_meant(number, args))
+		return memory_call(number, args);
+	long result = pass_on(ctx, args);
+
+	if (!result && number != __NR_getrlimit && args[number == __NR_prlimit64] == RLIMIT_STACK)
+		startstack_follow_limit();
+	return result;
+}
+
 static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 {
 	long number = (long)ctx->reg[REG_RAX];
@@ -377,7 +462,7 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 	case __NR_setrlimit:
 	case __NR_getrlimit:
 	case __NR_prlimit64:
-		return limits_are_meant(number, args) ? memory_call(number, args) : pass_on(ctx, args);
+		return do_limit(ctx, number, args);
 	case __NR_mlockall:
 		return do_mlockall(args[0]);
 	case __NR_munlockall:
@@ -394,12 +479,29 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 		return do_fork(ctx, 0);
 	case __NR_vfork:
 		return do_fork(ctx, CLONE_VFORK);
+	case __NR_read:
+	case __NR_pread64:
+	case __NR_readv:
+	case __NR_preadv:
+	case __NR_preadv2:
+		return fill_and_pass(ctx, args);
+	case __NR_close:
+		return do_close(ctx, args);
+	case __NR_close_range:
+		return do_close_range(ctx, args);
+	case __NR_dup2:
+	case __NR_dup3:
+		return do_dup(ctx, args);
 	case __NR_execve:
 		return execing_do(AT_FDCWD, (const char *)args[0], (char **)args[1], (char **)args[2], 0);
 	case __NR_execveat:
 		return execing_do((int)args[0], (const char *)args[1], (char **)args[2], (char **)args[3], (int)args[4]);
 	case __NR_rt_sigprocmask:
 		return signals_mask(ctx, (int)args[0], (const void *)args[1], (void *)args[2], args[3]);
+	case __NR_rt_sigpending:
+		return held_pending(ctx, args);
+	case __NR_rt_sigtimedwait:
+		return held_wait(ctx, args);
 	case __NR_setuid:
 	case __NR_setreuid:
 	case __NR_setresuid:

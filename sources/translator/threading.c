@@ -354,6 +354,7 @@ void threading_forked(void)
 	if (threads.many && observer.profiles)
 		slope_sharing_unlock(&observer.session);
 	ctx->next = NULL;
+	ctx->held = 0;
 	ctx->tid = (uint64_t)system_call(__NR_gettid, 0, 0, 0, 0, 0, 0);
 	threads.all = threads.first = ctx;
 	threads.count = 1;

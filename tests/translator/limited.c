@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,13 +55,49 @@ static void memory(void)
 	munlockall();
 }
 
+/* So many frames of a good kilobyte each. */
+static int descend(int frames)
+{
+	volatile char frame[1024];
+
+	frame[0] = 1;
+	return frames ? descend(frames - 1) + frame[0] : 0;
+}
+
+/* A stack that may grow does, on and on, and stays one piece of memory. */
+static void stack(void)
+{
+	pthread_attr_t attributes;
+	struct rlimit before;
+	void *lowest;
+	size_t bytes;
+
+	getrlimit(RLIMIT_STACK, &before);
+	for (unsigned long megabytes = 16; megabytes <= 64; megabytes *= 2) {
+		struct rlimit wanted = { megabytes * MB, before.rlim_max };
+
+		printf("a stack of %lu MB: %s, ", megabytes, answer(setrlimit(RLIMIT_STACK, &wanted)));
+		printf("%d frames, ", descend((int)megabytes * 900));
+		pthread_getattr_np(pthread_self(), &attributes);
+		pthread_attr_getstack(&attributes, &lowest, &bytes);
+		printf("%lu MB in all\n", (bytes + MB - 1) / MB);
+		pthread_attr_destroy(&attributes);
+	}
+	setrlimit(RLIMIT_STACK, &before);
+}
+
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IONBF, 0);
 	if (argc == 1) {
+		stack();
 		memory();
 		execlp("sh", "sh", "-c", "ulimit -v; ulimit -d; \"$0\" files", argv[0], NULL);
 		return 2;
+	}
+	if (!strcmp(argv[1], "stack")) {
+		printf("%d frames\n", descend(50000));
+		return 0;
 	}
 	/* Afterwards it has no descriptor left. */
 	limit(RLIMIT_NOFILE, 10, 10);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Code that goes and other code that comes to the same place; memory that grows, moves and shrinks. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -35,6 +36,9 @@ int main(void)
 	printf("%c%c\n", m[5], m[(64 << 20) - 1]);
 	m = mremap(m, 64 << 20, 4096, 0);
 	printf("%c %d\n", m[5], mincore(m + (1 << 20), 4096, (unsigned char[1]){ 0 }));
+	/* Large pages: there may be none, but it is for the kernel to say so. */
+	m = mmap(NULL, 3 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	printf("%s, %d\n", m == MAP_FAILED ? strerror(errno) : "mapped", m == MAP_FAILED ? 0 : munmap(m, 4 << 20));
 	printf("%d %d\n", sbrk(1 << 20) == brk, sbrk(-(1 << 20)) == brk + (1 << 20));
 	return 0;
 }

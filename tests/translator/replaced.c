@@ -138,6 +138,18 @@ static void command_line(void)
 	printf("%s\n", text);
 }
 
+/* A path that is there only until the descriptor is closed, which the exec does. */
+static void by_descriptor(const char *form)
+{
+	char path[64];
+	int fd = open("/bin/echo", O_RDONLY | O_CLOEXEC);
+
+	snprintf(path, sizeof path, form, fd);
+	in_child(form, AT_FDCWD, path, 0);
+	close(fd);
+	in_child("closed", AT_FDCWD, path, 0);
+}
+
 int main(int argc, char **argv)
 {
 	char *const none[] = { NULL }, *volatile nowhere = (char *)8;
@@ -170,5 +182,7 @@ int main(int argc, char **argv)
 	snprintf(command, sizeof command, "rm -rf %s", folder);
 	if (system(command))
 		return 2;
+	by_descriptor("/proc/self/fd/%d");
+	by_descriptor("/dev/fd/%d");
 	return 0;
 }

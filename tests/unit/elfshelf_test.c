@@ -37,7 +37,8 @@ static int copy_all(void **state)
 	(void)state;
 	if (!mkdtemp(scratch))
 		return -1;
-	snprintf(command, sizeof command, "for n in $(seq 0 %u); do cp /proc/%d/exe %s/$n; done", SLOPE_ELFSHELF_FILES + 1, (int)getpid(), scratch);
+	snprintf(command, sizeof command, "for n in $(seq 0 %u); do cp /proc/%d/exe %s/$n; done", SLOPE_ELFSHELF_FILES + 1,
+		 (int)getpid(), scratch);
 	return system(command);
 }
 

@@ -6,6 +6,7 @@
 #include "torture.h"
 
 #include <sys/mman.h>
+#include <sys/uio.h>
 
 typedef uint64_t (*function)(uint64_t);
 
@@ -112,6 +113,39 @@ static void with_a_stack_of_code(void)
 	EXPECT(mprotect(here, 4 * 4096, PROT_READ | PROT_WRITE) == 0);
 }
 
+#define READ_PAGES 16
+
+/* What the kernel writes over pages with code that has run it writes whole, and the code is the new one. */
+static void read_over(void)
+{
+	static unsigned char image[READ_PAGES * 4096];
+	unsigned char *code = mmap(NULL, sizeof image, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	FILE *file = tmpfile();
+	int end[2];
+
+	EXPECT(code != MAP_FAILED && file && !pipe(end));
+	for (unsigned n = 0; n < 5; n++) {
+		struct iovec pieces[2] = { { code + 4000, 100 }, { code + 2 * 4096, sizeof image - 2 * 4096 } };
+		ssize_t want = (ssize_t)sizeof image - 4096;
+
+		for (unsigned page = 0; page < READ_PAGES; page++)
+			put(put(put(image + page * 4096, "\xb8", 1), (unsigned char[]){ (unsigned char)(n + 100), 0, 0, 0 }, 4), "\xc3", 1);
+		EXPECT(pwrite(fileno(file), image, sizeof image, 0) == (ssize_t)sizeof image && !lseek(fileno(file), 0, SEEK_SET));
+		if (n == 0)
+			EXPECT(read(fileno(file), code, sizeof image) == (ssize_t)sizeof image);
+		else if (n == 1)
+			EXPECT(pread(fileno(file), code + 4096, (size_t)want, 4096) == want);
+		else if (n == 2)
+			EXPECT(read(fileno(file), code + 4096, (size_t)want) == want);
+		else if (n == 3)
+			EXPECT(preadv(fileno(file), pieces, 2, 2 * 4096 - 100) == want - 4096 + 100);
+		else
+			EXPECT(write(end[1], image, 4 * 4096) == 4 * 4096 && read(end[0], code + 3 * 4096, 4 * 4096) == 4 * 4096);
+		EXPECT(((function)(code + 4 * 4096))(0) == n + 100 && ((function)(code + 6 * 4096))(0) == n + 100);
+	}
+	munmap(code, sizeof image);
+}
+
 int main(void)
 {
 	unsigned char *code = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -132,5 +166,7 @@ int main(void)
 	flags_over_a_write(code + 1100);
 	with_a_stack_of_code();
 	puts("the next page, a loop, a stack");
+	read_over();
+	puts("reads over code");
 	return 0;
 }

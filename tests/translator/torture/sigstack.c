@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where handlers run and what is blocked in them: an alternate stack, handlers
+ * Where handlers run and what is blocked in them: an alternate stack, also one that is disarmed while it is used, handlers
  * that interrupt themselves (SA_NODEFER) and each other, masks in the context and in the kernel, SA_RESETHAND.
  */
 #include "torture.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
 #define ALTERNATE_BYTES (256 << 10)
 #define DEPTH 6
+#define DISARMING (1u << 31)     /* SS_AUTODISARM */
 
 static char *alternate;
 static uint64_t seed;
@@ -72,6 +74,40 @@ static void on_once(int number, siginfo_t *info, void *context)
 	other = -1;
 }
 
+/* Its stack is free for others while it runs, and again its own afterwards. */
+static void on_disarming(int number, siginfo_t *info, void *context)
+{
+	const ucontext_t *uc = context;
+	stack_t now, mine = { .ss_sp = alternate, .ss_size = ALTERNATE_BYTES / 2 };
+	char here;
+
+	(void)info;
+	EXPECT(on_alternate(&here));
+	EXPECT(sigaltstack(NULL, &now) == 0 && now.ss_flags == SS_DISABLE && !now.ss_size);
+	EXPECT(uc->uc_stack.ss_sp == alternate || depth);
+	EXPECT(sigaltstack(&mine, NULL) == 0);
+	mine.ss_flags = SS_DISABLE;
+	EXPECT(sigaltstack(&mine, NULL) == 0);
+	if (depth++ < DEPTH)
+		raise(number);
+	depth--;
+	caught++;
+}
+
+static void disarm(void)
+{
+	stack_t own = { .ss_sp = alternate, .ss_size = ALTERNATE_BYTES, .ss_flags = (int)DISARMING }, now;
+
+	torture_handle(SIGUSR1, on_disarming, SA_ONSTACK | SA_NODEFER);
+	EXPECT(sigaltstack(&own, NULL) == 0);
+	for (int i = 0; i < 10; i++) {
+		raise(SIGUSR1);
+		EXPECT(sigaltstack(NULL, &now) == 0 && now.ss_sp == alternate && now.ss_flags == (int)DISARMING);
+	}
+	own.ss_flags = 64;
+	EXPECT(sigaltstack(&own, NULL) == -1 && errno == EINVAL);
+}
+
 /* A timer comes at random while all of this goes on; it must not run while it is blocked. */
 static void on_alarm(int number, siginfo_t *info, void *context)
 {
@@ -104,6 +140,7 @@ int main(int argc, char **argv)
 		raise(SIGUSR2);
 		EXPECT(other == before + want && depth == 0 && deepest == DEPTH);
 	}
+	disarm();
 	torture_alarm(0);
 	torture_handle(SIGUSR2, on_once, SA_RESETHAND);
 	raise(SIGUSR2);
