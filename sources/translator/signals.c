@@ -246,6 +246,7 @@ static void step_on(struct ucontext *uc)
 /* No handler of the program: ours stands here for the default, so that the profile is written first. */
 static void end_by(int number)
 {
+	space_say_refused(&runtime.space);
 	profilefile_write(-1, "signal");
 	die_by(number);
 }

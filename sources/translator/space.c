@@ -12,6 +12,7 @@
 #define NEAR_MAX_BYTES (UINT64_C(256) << 20)     /* larger files lie with the data */
 #define NEAR_ASKED_BYTES (UINT64_C(640) << 20)   /* a compiler's own code, say, that is to lie near the program */
 #define PATH_BYTES 4096
+#define HALF_BYTES (UINT64_C(1) << 47)           /* of addresses are all that any program has */
 #define HUGE_BYTES (UINT64_C(2) << 20)           /* a large page, as programs and folders of the kernel have them */
 
 /* What is done about a page: a number of writes that were seen, and in its lowest bits one of these. */
@@ -319,6 +320,26 @@ static void say_no_room(void)
 	said = true;
 }
 
+/* Not to be had in this window; natively it might have been. */
+static long refuse(struct space *s, uint64_t bytes)
+{
+	if (bytes > s->refused && bytes <= HALF_BYTES)
+		s->refused = bytes;
+	return -ENOMEM;
+}
+
+void space_say_refused(const struct space *s)
+{
+	struct system_digits gigabytes, digits;
+	unsigned log2 = 64 - (unsigned)__builtin_clzll(s->window);
+
+	while (log2 < PLAN_WINDOW_LOG2_MAX && UINT64_C(1) << (log2 - 1) < s->refused)
+		log2++;
+	if (s->refused && log2 <= PLAN_WINDOW_LOG2_MAX && UINT64_C(1) << (log2 - 1) >= s->refused)
+		system_say("the program asked for ", system_number(&gigabytes, s->refused >> 30, 10), " GB of addresses at once, which it cannot "
+			   "have here; if that is why it failed, record it with --window=", system_number(&digits, log2, 10), NULL);
+}
+
 long space_mmap(struct space *s, uint64_t address, uint64_t bytes, int prot, int flags, int fd, uint64_t offset)
 {
 	uint64_t whole = slope_page_round(bytes);
@@ -329,7 +350,7 @@ long space_mmap(struct space *s, uint64_t address, uint64_t bytes, int prot, int
 	if (flags & MAP_HUGETLB)
 		whole = (whole + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
 	if (!whole || whole > s->window)
-		return whole ? -ENOMEM : -EINVAL;
+		return whole ? refuse(s, whole) : -EINVAL;
 	if (fixed && (is_ours(s, address, whole) || address < PLAN_LOWEST)) {
 		if (flags & MAP_FIXED)
 			say_no_room();
@@ -338,7 +359,7 @@ long space_mmap(struct space *s, uint64_t address, uint64_t bytes, int prot, int
 	if (!fixed)
 		address = place(s, address, whole, prot, flags, fd);
 	if (!address)
-		return -ENOMEM;
+		return flags & MAP_32BIT ? -ENOMEM : refuse(s, whole);
 	flags &= ~(MAP_32BIT | MAP_GROWSDOWN);
 	if (!(flags & MAP_FIXED_NOREPLACE))
 		flags |= MAP_FIXED;

@@ -33,6 +33,7 @@ struct space {
 	size_t recent;               /* which one was asked for last */
 	uint64_t changes;            /* of regions: what was found before a change must be looked for again */
 	uint64_t window;             /* W */
+	uint64_t refused;            /* the most that was asked for at once and is not to be had in it; 0: nothing was */
 	uint64_t far_end;            /* where the stack's area begins */
 	uint64_t stack;              /* and how far down the first stack reaches in it */
 	uint64_t break_end;
@@ -76,6 +77,9 @@ void space_unwatch_all(struct space *s, uint64_t start, uint64_t bytes);
 
 /* Is the whole range the program's, mapped with at least `prot`? */
 bool space_allows(struct space *s, uint64_t start, uint64_t bytes, int prot);
+
+/* The program has failed. One line, if it was refused something for which there might be room in a larger window. */
+void space_say_refused(const struct space *s);
 
 /* The program's system calls. */
 long space_mmap(struct space *s, uint64_t address, uint64_t bytes, int prot, int flags, int fd, uint64_t offset);

@@ -516,6 +516,8 @@ static long do_call(struct context *ctx, uint64_t *args, uint64_t next)
 		return threading_exit(ctx, (int)args[0]);
 	case __NR_exit_group:
 		vforks_tell();
+		if (args[0] & 0xff)
+			space_say_refused(&runtime.space);
 		profilefile_write((int64_t)(args[0] & 0xff), "exit");
 		return system_call(number, (long)args[0], 0, 0, 0, 0, 0);
 	case __NR_readlink:
