@@ -47,13 +47,19 @@ static inline void emit_stamps(struct maker *m, const struct address *a, uint32_
 	}
 }
 
-/* Do the words of `c`'s place lie in the window, which is asked where programs may try any address, and is each a stamp? Else `c`. */
+/* Must it be asked whether the address is in the window? A program that has handlers for faults may try any. */
+static inline bool may_be_beyond(const struct stale_read *r)
+{
+	return runtime.precise && !r->near;
+}
+
+/* Do the words of `c`'s place lie in the window, if that must be asked, and is each a stamp? Else `c`. */
 static inline void emit_touched_test(struct maker *m, struct cold *c, const struct address *words, uint32_t bytes)
 {
 	struct emit *e = &m->e;
 	const uint32_t least = STAMP_LEAST;
 
-	if (runtime.precise) {
+	if (may_be_beyond(&c->stale)) {
 		load_address(e, (unsigned)m->stamp, &c->at, -(int64_t)PLAN_LOWEST);
 		emit_context(e, 0x3b, (unsigned)m->stamp, CTX_SPAN);
 		emit_restore(e, (unsigned)m->stamp, CTX_TOP);
@@ -89,15 +95,16 @@ static inline void call_for_access(struct maker *m, const struct address *at, ga
  * A word of a cell that was guessed: is it that of the cell, and is the cell stale? If not, the jump that is returned is taken. The stamp's
  * register is changed for a moment.
  */
-static inline uint8_t *emit_look_again(struct maker *m, const struct address *at)
+static inline uint8_t *emit_look_again(struct maker *m, const struct stale_read *r)
 {
+	const struct address *at = &r->at;
 	struct emit *e = &m->e;
 	unsigned reg = (unsigned)m->stamp;
 	struct address word = { .base = (int)reg, .index = NO_REGISTER };
 	struct address top = { .base = NO_REGISTER, .index = NO_REGISTER, .displacement = CTX_TOP - GS_BIAS };
 	uint8_t *beyond = NULL, *fresh;
 
-	if (runtime.precise) {
+	if (may_be_beyond(r)) {
 		load_address(e, reg, at, -(int64_t)PLAN_LOWEST);
 		emit_context(e, 0x3b, reg, CTX_SPAN);
 		beyond = emit_jump_ahead(e, CONDITION_NOT_BELOW);

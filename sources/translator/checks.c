@@ -27,6 +27,7 @@
 
 #define SEEN_MAX 64u
 #define LONG_BYTES 12u
+#define NEAR_BYTES 4000
 #define FARTHEST 4096            /* bytes that a check is from its instruction's operand, with GS_BIAS and what was added since */
 
 /* A place in memory that is known to be up to date, or written, by origins of its registers. */
@@ -79,10 +80,14 @@ static struct place place_of(const struct maker *m, const struct access *a)
 	return p;
 }
 
+static bool is_same_base(const struct place *a, const struct place *b)
+{
+	return a->base == b->base && a->index == b->index && a->scale_log2 == b->scale_log2 && a->in_fs == b->in_fs;
+}
+
 static bool covers(const struct place *known, const struct place *p)
 {
-	return known->base == p->base && known->index == p->index && known->scale_log2 == p->scale_log2 && known->in_fs == p->in_fs &&
-	       known->from <= p->from && known->to >= p->to && (known->written || !p->written);
+	return is_same_base(known, p) && known->from <= p->from && known->to >= p->to && (known->written || !p->written);
 }
 
 /* Are the address's registers before step `at` those of the access, but for constants? */
@@ -127,6 +132,25 @@ static bool is_too_low(const struct address *a)
 	return a->displacement < INT32_MIN + FARTHEST;
 }
 
+/*
+ * Has the program touched something within a page of it before step `at`, and lived on? Then it lies in the window, too: the last page
+ * of that is left free.
+ */
+static bool is_near(const struct maker *m, const struct place *p, unsigned at)
+{
+	for (unsigned n = 0; (p->base || p->index) && n < m->trace.accesses; n++) {
+		const struct access *a = &m->trace.access[n];
+		struct place other;
+
+		if (a->step >= at || a->only_called || a->at.short_registers)
+			continue;
+		other = place_of(m, a);
+		if (is_same_base(&other, p) && other.from - p->from <= NEAR_BYTES && p->from - other.from <= NEAR_BYTES)
+			return true;
+	}
+	return false;
+}
+
 void checks_place(struct maker *m)
 {
 	struct place known[SEEN_MAX];
@@ -155,6 +179,7 @@ void checks_place(struct maker *m)
 		m->check[m->checks].access = (uint16_t)n;
 		m->check[m->checks].step = (uint16_t)at;
 		m->check[m->checks].kept = kept;
+		m->trace.access[n].near = runtime.precise && is_near(m, &p, (unsigned)at);
 		m->check[m->checks++].called = called;
 		first = (unsigned)at;
 	}
@@ -335,6 +360,7 @@ static void emit_check(struct maker *m, const struct access *a, unsigned step, b
 	struct stale_read read = {
 		.at = at, .words = words, .read = a->bytes, .bytes = bytes, .step = step, .taken = by_register ? (uint16_t)(1u << reg) : 0,
 		.by_register = by_register, .guessed = guessed, .counter = counter_of(m, a), .either = stalereads_are_either(m, a),
+		.near = a->near,
 	};
 
 	if (stalereads_are_often(m, a)) {

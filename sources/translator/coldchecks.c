@@ -66,7 +66,7 @@ static void call_and_go_back(struct maker *m, const struct cold *c, const gate_r
 /* Back if a cell that was guessed is another, and fresh. */
 static void look_again(struct maker *m, const struct cold *c)
 {
-	uint8_t *fresh = emit_look_again(m, &c->at);
+	uint8_t *fresh = emit_look_again(m, &c->stale);
 	uint32_t distance = (uint32_t)(c->back - (fresh + 4));
 
 	slope_copy(fresh, &distance, 4);

@@ -66,6 +66,7 @@ struct stale_read {
 	bool guessed;                /* if the base is a multiple of 4 */
 	uint16_t *counter;           /* of stale ones, or NULL */
 	bool either;                 /* nobody can foretell whether it is stale */
+	bool near;                   /* as struct access has it */
 };
 
 /* A piece of the cold part, entered by jumps and, where it comes back, left by one. */

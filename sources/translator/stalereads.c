@@ -132,7 +132,7 @@ static void emit_unless(struct maker *m, struct cold *c, unsigned reg, uint32_t 
 	making_jump(m, c, condition);
 }
 
-/* A program that has handlers for faults may try any address: not one beyond the window. */
+/* Not an address beyond the window. */
 static void emit_range(struct maker *m, struct cold *c, const struct address *at, unsigned reg)
 {
 	load_address(&m->e, reg, at, -(int64_t)PLAN_LOWEST);
@@ -261,7 +261,7 @@ void stalereads_take(struct maker *m, struct stale_read *r)
 	unsigned word = by_vector ? (unsigned)m->stamp : take_register(m, r, WORD_HOME, &c->kept[WORD_HOME], false);
 	unsigned end = by_vector ? word : take_register(m, r, END_HOME, &c->kept[END_HOME], true);
 
-	if (runtime.precise)
+	if (may_be_beyond(r))
 		emit_range(m, c, &r->at, word);
 	emit_memory(e, 0x8b, word, (struct operand){ &r->words, OPERAND_SHADOW, wide }, 0);
 	if (wide) {
@@ -278,7 +278,7 @@ void stalereads_take(struct maker *m, struct stale_read *r)
 /* What becomes of a stale word is less than 128 bytes where nothing else is asked, but for two words for trms without a register. */
 static bool is_far(const struct stale_read *r, bool by_vector)
 {
-	return runtime.precise || observer.apart || !observer.vectors || (by_vector && observer.trms && r->bytes > 4);
+	return may_be_beyond(r) || observer.apart || !observer.vectors || (by_vector && observer.trms && r->bytes > 4);
 }
 
 /* A jump over that. */
@@ -397,7 +397,7 @@ void stalereads_emit(struct maker *m, struct stale_read *r)
 	if (stalereads_can_take(r)) {
 		stalereads_take(m, r);
 	} else {
-		uint8_t *again = r->guessed ? emit_look_again(m, &r->at) : NULL;
+		uint8_t *again = r->guessed ? emit_look_again(m, r) : NULL;
 
 		call_for_access(m, &r->at, reads_of(m)[__builtin_ctz(r->read)]);
 		if (again)

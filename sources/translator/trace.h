@@ -42,6 +42,7 @@ struct access {
 	/* Under a mask: bytes of an element (else 0), how many there are, the mask's register, as Zydis numbers it, */
 	uint8_t element, count;
 	uint16_t mask;
+	bool near;                   /* where programs may try any address: the check need not ask whether this one is in the window */
 	bool packed;                 /* and as many elements as it has bits lie at the operand's beginning */
 	/* Gathers and scatters, too: the vector of indices (0: there is none), and bytes of one of them. */
 	uint16_t indices;
