@@ -92,6 +92,14 @@ static bool is_static(const struct slope_profile *p)
 	return true;
 }
 
+/* A static program's calls everything; what differs there is what the compiler has put into it of what asks the processor. */
+static bool begins_all(const struct slope_profile *p, const struct slope_profile_function *f)
+{
+	static const char *const begins[] = { "__libc_start_main", NULL };
+
+	return is_static(p) && listed(begins, f->raw_name ? f->raw_name : "");
+}
+
 bool slope_discord_known(const struct slope_profile *p, const struct slope_profile_function *f, unsigned what)
 {
 	static const char *const start[] = {     /* ask the processor, or the kernel's facts about it */
@@ -103,15 +111,18 @@ bool slope_discord_known(const struct slope_profile *p, const struct slope_profi
 		"__minimal_malloc", "strcmp", "strncmp", "strlen", "index", "strchr", "strcspn", "memcpy", "mempcpy", "memmove", "memset",
 		NULL,
 	};
-	static const char *const chooses[] = { "strstr", "__cpu_indicator_init", "__x86_cacheinfo", NULL };
+	static const char *const chooses[] = { "strstr", "__libc_strstr", "__cpu_indicator_init", "__x86_cacheinfo", NULL };
+	static const char *const rounds[] = { "set_fast_math", NULL };  /* Valgrind ends a block where it warns of it */
 	static const char *const read_by_kernel[] = {
 		"connect", "bind", "sendto", "sendmsg", "recvmsg", "sigaltstack", "execve", "clone", NULL,
 	};
 	const char *name = f->raw_name ? f->raw_name : "", *module = slope_profile_module_of(p, f);
 	bool linker = !strncmp(module, "ld-linux", 8);
 
+	if (!(what & SLOPE_DISCORD_CALLS) && (begins_all(p, f) || (!(what & SLOPE_DISCORD_INPUT) && listed(rounds, name))))
+		return true;
 	if (linker || is_static(p))
-		return listed(start, name) || (linker && listed(placed, name));
+		return listed(start, name) || listed(linker ? placed : chooses, name);
 	if (strncmp(module, "libc.so", 7) && strncmp(module, "libgcc_s.so", 11))
 		return false;
 	return listed(chooses, name) ||
@@ -155,7 +166,8 @@ static void spread_known(struct slope_discord *d, const struct slope_profile *p,
 
 				if (p->edge[k].callee != e->function || p->edge[k].caller == e->function)
 					continue;
-				if (caller && caller->state == SLOPE_DISCORD_KNOWN && !caller->follows)
+				if (caller && caller->state == SLOPE_DISCORD_KNOWN && !caller->follows &&
+				    !begins_all(p, &p->function[caller->function]))
 					by_known = true;
 				else
 					by_others = true;

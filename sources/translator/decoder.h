@@ -44,6 +44,35 @@ static inline int decoder_register(ZydisRegister r)
 	return -1;
 }
 
+/* General registers that the instruction changes though its operands, as Zydis has them, do not say so: a bit for each. */
+static inline uint16_t decoder_unlisted(const ZydisDecodedInstruction *i)
+{
+	const uint16_t source = 1u << 6, target = 1u << 7;  /* rsi, rdi */
+
+	switch (i->mnemonic) {
+	case ZYDIS_MNEMONIC_SCASB:
+	case ZYDIS_MNEMONIC_SCASW:
+	case ZYDIS_MNEMONIC_SCASD:
+	case ZYDIS_MNEMONIC_SCASQ:
+	case ZYDIS_MNEMONIC_INSB:
+	case ZYDIS_MNEMONIC_INSW:
+	case ZYDIS_MNEMONIC_INSD:
+		return target;
+	case ZYDIS_MNEMONIC_OUTSB:
+	case ZYDIS_MNEMONIC_OUTSW:
+	case ZYDIS_MNEMONIC_OUTSD:
+		return source;
+	case ZYDIS_MNEMONIC_CMPSB:
+	case ZYDIS_MNEMONIC_CMPSW:
+	case ZYDIS_MNEMONIC_CMPSQ:
+		return source | target;
+	case ZYDIS_MNEMONIC_CMPSD:           /* of vectors, too */
+		return i->meta.category == ZYDIS_CATEGORY_STRINGOP ? source | target : 0;
+	default:
+		return 0;
+	}
+}
+
 /* False when the library is not there or not as expected. */
 bool decoder_init(struct decoder *d, const char *library);
 

@@ -126,9 +126,24 @@ void effects_flags(const ZydisDecodedInstruction *i, uint16_t *uses, uint16_t *k
 
 /* ---- registers ---- */
 
+/* May its result stay what it was? Of zero no bit is found, and without a shadow stack there is no pointer to it. */
+static bool may_leave_result(const ZydisDecodedInstruction *i)
+{
+	switch (i->mnemonic) {
+	case ZYDIS_MNEMONIC_BSF:
+	case ZYDIS_MNEMONIC_BSR:
+	case ZYDIS_MNEMONIC_RDSSPD:
+	case ZYDIS_MNEMONIC_RDSSPQ:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void effects_registers(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand, uint16_t *uses, uint16_t *kills)
 {
-	*uses = *kills = 0;
+	*uses = 0;
+	*kills = decoder_unlisted(i);
 	for (unsigned n = 0; n < i->operand_count; n++) {
 		const ZydisDecodedOperand *o = &operand[n];
 		int number;
@@ -146,6 +161,8 @@ void effects_registers(const ZydisDecodedInstruction *i, const ZydisDecodedOpera
 		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
 			*kills |= (uint16_t)(1u << number);
 	}
+	if (may_leave_result(i))
+		*uses |= *kills;
 }
 
 /* ---- code that may be looked at ---- */

@@ -19,7 +19,7 @@
 
 static uint16_t written_by(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand)
 {
-	uint16_t writes = i->meta.category == ZYDIS_CATEGORY_CALL ? SCRATCHED : 0;
+	uint16_t writes = i->meta.category == ZYDIS_CATEGORY_CALL ? SCRATCHED : decoder_unlisted(i);
 
 	for (unsigned n = 0; n < i->operand_count; n++) {
 		int number;

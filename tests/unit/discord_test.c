@@ -10,22 +10,27 @@
 /* What the made program does in a run. */
 struct script {
 	uint64_t leaf_cost, leaf_n, chance, cpu;
+	uint64_t start;              /* 0: main is the first */
 	unsigned calls, cpu_calls;
 	bool second_thread;
 };
 
 static const struct script plain = { .leaf_cost = 10, .leaf_n = 3, .chance = 5, .cpu = 7, .calls = 4, .cpu_calls = 1 };
 
-/* main calls middle, which calls leaf; chance; and init_cpu_features, which alone calls cpuid_loop. No linker: a static program. */
+/* __libc_start_main may call main, which calls middle, which calls leaf; chance; and init_cpu_features, which alone calls cpuid_loop. No linker: a static program. */
 static struct slope_profile *play(const struct script *s)
 {
 	struct calls *c = calls_new();
 	uint32_t top = calls_function(c, "main"), middle = calls_function(c, "middle"), leaf = calls_function(c, "leaf");
 	uint32_t chance = calls_function(c, "chance"), cpu = calls_function(c, "init_cpu_features.constprop.0");
-	uint32_t loop = calls_function(c, "cpuid_loop");
+	uint32_t loop = calls_function(c, "cpuid_loop"), start = s->start ? calls_function(c, "__libc_start_main") : 0;
 
 	if (s->second_thread)
 		calls_next_thread(c);
+	if (s->start) {
+		calls_enter(c, start);
+		calls_work(c, s->start);
+	}
 	calls_enter(c, top);
 	calls_enter(c, middle);
 	for (unsigned i = 0; i < s->calls; i++)
@@ -38,6 +43,8 @@ static struct slope_profile *play(const struct script *s)
 		calls_leaf(c, loop, 0, 1);
 	calls_leave(c, 0);
 	calls_leave(c, 20);
+	if (s->start)
+		calls_leave(c, 0);
 	return calls_end(c);
 }
 
@@ -222,6 +229,27 @@ static void the_processor_is_known_and_hides_nothing_else(void **state)
 	end(&v);
 }
 
+/* What asks the processor may have become part of a static program's start, which calls all the rest. */
+static void a_static_start_is_known_and_what_it_calls_is_not(void **state)
+{
+	struct script one = plain, other = plain;
+
+	(void)state;
+	one.start = 30;
+	other.start = 39;
+	struct verdict v = compare(&one, &other, NULL);
+
+	assert_int_equal(v.discord.count, 1);
+	assert_int_equal(entry(&v, "__libc_start_main")->state, SLOPE_DISCORD_KNOWN);
+	end(&v);
+	other.leaf_cost = 11;
+	v = compare(&one, &other, NULL);
+	assert_int_equal(entry(&v, "__libc_start_main")->state, SLOPE_DISCORD_KNOWN);
+	assert_int_equal(entry(&v, "main")->state, SLOPE_DISCORD_OPEN);
+	assert_int_equal(entry(&v, "leaf")->state, SLOPE_DISCORD_OPEN);
+	end(&v);
+}
+
 static void memory_runs_out(void **state)
 {
 	struct script other = plain;
@@ -261,6 +289,7 @@ int main(void)
 		cmocka_unit_test(what_only_one_run_has_differs),
 		cmocka_unit_test(chance_is_left_out),
 		cmocka_unit_test(the_processor_is_known_and_hides_nothing_else),
+		cmocka_unit_test(a_static_start_is_known_and_what_it_calls_is_not),
 		cmocka_unit_test(memory_runs_out),
 	};
 

@@ -118,6 +118,24 @@ static void numbers(void)
 	EXPECT((int64_t)x >= 0 || x == UINT64_C(1) << 63);
 }
 
+/* What finds nothing leaves its result as it was; what is read before that must not have used its register. */
+#define LEAVES(code, from)                                                                                       \
+	do {                                                                                                    \
+		uint64_t kept = torture_random(&seed), got = kept;                                              \
+		__asm__ volatile("mov (%1), %%r8; mov 40(%1), %%r9; mov 1000(%1,%2,2), %%r10; mov 100(%1,%2), %%r11; " code \
+				 : "+a"(got) : "r"(table), "r"((uint64_t)(from)) : "r8", "r9", "r10", "r11", "cc");   \
+		EXPECT(got == kept);                                                                            \
+	} while (0)
+
+static void nothing_found(void)
+{
+	static uint64_t table[200];
+
+	LEAVES("bsf %2, %%rax", 0);
+	LEAVES("bsr %2, %%rax", 0);
+	LEAVES("rdsspq %%rax", 8);
+}
+
 static void state(void)
 {
 	static unsigned char area[8192] __attribute__((aligned(64))), data[32] __attribute__((aligned(16))), target[32];
@@ -152,6 +170,7 @@ int main(int argc, char **argv)
 		system_call();
 		segments();
 		numbers();
+		nothing_found();
 		state();
 	}
 	puts("as known");
