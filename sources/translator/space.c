@@ -336,8 +336,9 @@ void space_say_refused(const struct space *s)
 	while (log2 < PLAN_WINDOW_LOG2_MAX && UINT64_C(1) << (log2 - 1) < s->refused)
 		log2++;
 	if (s->refused && log2 <= PLAN_WINDOW_LOG2_MAX && UINT64_C(1) << (log2 - 1) >= s->refused)
-		system_say("the program asked for ", system_number(&gigabytes, s->refused >> 30, 10), " GB of addresses at once, which it cannot "
-			   "have here; if that is why it failed, record it with --window=", system_number(&digits, log2, 10), NULL);
+		system_say("the program asked for ", system_number(&gigabytes, s->refused >> 30, 10),
+			   " GB of addresses at once, which it cannot have here; if that is why it failed, record it with --window=",
+			   system_number(&digits, log2, 10), NULL);
 }
 
 long space_mmap(struct space *s, uint64_t address, uint64_t bytes, int prot, int flags, int fd, uint64_t offset)

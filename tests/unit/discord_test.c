@@ -17,7 +17,10 @@ struct script {
 
 static const struct script plain = { .leaf_cost = 10, .leaf_n = 3, .chance = 5, .cpu = 7, .calls = 4, .cpu_calls = 1 };
 
-/* __libc_start_main may call main, which calls middle, which calls leaf; chance; and init_cpu_features, which alone calls cpuid_loop. No linker: a static program. */
+/*
+ * __libc_start_main may call main, which calls middle, which calls leaf; chance; and init_cpu_features, which alone calls
+ * cpuid_loop. No linker: a static program.
+ */
 static struct slope_profile *play(const struct script *s)
 {
 	struct calls *c = calls_new();
