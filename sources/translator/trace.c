@@ -309,7 +309,7 @@ static uint64_t far_operand(const struct step *s)
 	return relative && address >> 31 ? address : 0;
 }
 
-/* Might the stack pointer be among what the instruction writes? Without its operands, which take as long to decode as all the rest. */
+/* Might the stack pointer be among what the instruction writes? At a glance, since it hardly ever is. */
 static bool may_set_stack(const ZydisDecodedInstruction *i)
 {
 	if (i->mnemonic == ZYDIS_MNEMONIC_LEAVE)
